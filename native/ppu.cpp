@@ -1,0 +1,400 @@
+// The PPU's clock and registers. Nothing runs per dot: ppu_sync brings v, the status flags and (if somebody looks) the
+// picture up to a given tick, whole lines at a time where nothing interferes.
+//
+// Rendering follows the mask register one tick late. v moves as the hardware's address unit does: coarse x after every
+// tile, y at dot 256, x reload at 257, y reload on the pre-render line at 280-304.
+#include <cstring>
+
+#include "console.hpp"
+#include "scroll.hpp"
+
+namespace nes {
+namespace {
+
+constexpr uint32_t kLatchFrames = 30;  // how long the PPU's bus keeps a value
+constexpr int kGroupHigh = 1, kGroupMiddle = 2, kGroupLow = 4;  // latch bits 7-6, 5, 4-0
+constexpr int kDataReadGap = 2;        // $2007 reads closer than this (cycles) are one read
+
+}  // namespace
+
+bool Console::blanked() const { return !s.rendering || (s.dot > kLastVisibleDot && s.dot < kPreRenderDot); }
+
+// ---- time ----
+
+void Console::ppu_sync(uint64_t tick) {
+    while (s.frame_tick0 + static_cast<uint64_t>(s.dot + 1) <= tick) {
+        const uint64_t into = tick - s.frame_tick0;
+        const int target = into >= kDotsPerFrame ? kDotsPerFrame - 1 : static_cast<int>(into);
+        run_dots(target);
+        if (s.dot == kDotsPerFrame - 1) {
+            s.frame_tick0 += kDotsPerFrame;
+            s.dot = -1;
+            s.odd_frame ^= 1;
+            s.sprites_ready = 0;
+            ++s.ppu_frames;
+        }
+    }
+}
+
+// Runs dots s.dot+1 .. target of the current frame.
+void Console::run_dots(int target) {
+    while (s.dot < target) {
+        const int next = s.dot + 1;
+        const int line = next / kDotsPerLine;
+        const int x = next - line * kDotsPerLine;
+        if (line < 240) {
+            if (!s.rendering) {
+                // No fetches: nothing but the backdrop colour.
+                const int end = target < kLastVisibleDot ? target : kLastVisibleDot;
+                if (drawing_) {
+                    for (int at = next; at <= end;) {
+                        const int row = at / kDotsPerLine, from = at - row * kDotsPerLine;
+                        const int last = end - row * kDotsPerLine < 340 ? end - row * kDotsPerLine : 340;
+                        draw_blank(row, from, last);
+                        at = row * kDotsPerLine + last + 1;
+                    }
+                }
+                if ((end - next) >= kDotsPerLine || end / kDotsPerLine != line) s.sprites_ready = 0;
+                s.dot = end;
+                continue;
+            }
+            const int line_end = line * kDotsPerLine + 340;
+            const int last = target < line_end ? target - line * kDotsPerLine : 340;
+            run_visible_line(line, x, last);
+            s.dot = line * kDotsPerLine + last;
+        } else if (next < kVblankDot) {
+            s.dot = target < kVblankDot - 1 ? target : kVblankDot - 1;
+        } else if (next == kVblankDot) {
+            if (!s.suppress_vblank) {
+                s.vblank = 1;
+                if (s.ctrl & 0x80) {
+                    s.nmi_line = 1;
+                    s.nmi_edge = (s.frame_tick0 + kVblankDot + 2) / 3 - 1;
+                }
+            }
+            s.suppress_vblank = 0;
+            s.frame_ready = 1;
+            ++s.frames;
+            attention_ = 0;  // the frame is over, and perhaps an NMI is due: look at the next boundary
+            s.dot = kVblankDot;
+        } else if (next < kPreRenderDot) {
+            s.dot = target < kPreRenderDot - 1 ? target : kPreRenderDot - 1;
+        } else {
+            const int last = target - kPreRenderDot;
+            run_pre_render(x, last);
+            // With rendering on, odd frames leave out the last dot.
+            if (last >= 339 && x <= 339 && s.rendering && s.odd_frame) {
+                --s.frame_tick0;
+                s.dot = kDotsPerFrame - 1;
+            } else {
+                s.dot = target;
+            }
+        }
+    }
+}
+
+// Dots first..last of a visible line with rendering on.
+void Console::run_visible_line(int line, int first, int last) {
+    const bool whole = first == 0 && last == 340;
+    if (rom_.mapper == 4) a12_line(line, first, last);
+    if (drawing_) {
+        if (whole) {
+            draw_whole_line(line);
+        } else {
+            draw_span(line, first, last);
+        }
+    }
+    // Sprite 0 can only hit where both layers are on.
+    if (!s.sprite0_hit && s.sprites_ready && (s.mask & 0x18) == 0x18) {
+        const int row = line - 1 - s.oam[0];
+        if (row >= 0 && row < sprite_height() && last >= 1) {
+            uint16_t v = s.v;
+            if (first > 0) {
+                // v as it was at the start of the line: the fetches since then moved coarse x.
+                const int moved = first > 256 ? 0 : (first - 1) / 8;
+                for (int i = 0; i < moved; ++i) v = left(v);
+            }
+            const int hit = predict_sprite0_hit(line, v, first);
+            if (hit > 0 && hit <= last) s.sprite0_hit = 1;
+        }
+    }
+    if (!s.overflow && last >= 66 && (s.oam_address || line_may_overflow(line))) {
+        const int at = evaluate_sprites(line, s.oam_address, 256).overflow_x;
+        if (at >= first && at && at <= last) s.overflow = 1;
+    }
+    if (first <= 65 && last >= 256) s.sprites_ready = 1;
+    if (first > 65 && first <= 256 && last >= 256) s.sprites_ready = 1;
+    if (first <= 257 && last >= 257) s.oam_address = 0;
+
+    // v.
+    if (first <= 256 && last >= 257) {
+        s.v = reload_x(down(s.v), s.t);  // what coarse x was does not matter any more
+    } else if (first <= 256) {
+        for (int x = first < 8 ? 8 : (first + 7) & ~7; x <= last; x += 8) s.v = right(s.v);
+        if (last == 256) s.v = down(s.v);
+    } else if (first == 257) {
+        s.v = reload_x(s.v, s.t);
+    }
+    if (first <= 328 && last >= 328) s.v = right(s.v);
+    if (first <= 336 && last >= 336) s.v = right(s.v);
+}
+
+void Console::run_pre_render(int first, int last) {
+    if (first == 0) {
+        s.overflow = s.sprite0_hit = 0;
+        s.sprites_ready = 0;
+    }
+    if (first <= 1 && last >= 1) {
+        s.vblank = 0;
+        s.nmi_line = 0;
+    }
+    if (!s.rendering) return;
+    if (rom_.mapper == 4) a12_line(261, first, last);
+    for (int x = first < 8 ? 8 : (first + 7) & ~7; x <= last && x <= 256; x += 8) s.v = right(s.v);
+    if (first <= 256 && last >= 256) s.v = down(s.v);
+    if (first <= 257 && last >= 257) {
+        s.v = reload_x(s.v, s.t);
+        s.oam_address = 0;
+    }
+    if (first <= 304 && last >= 280) s.v = (s.v & ~0x7BE0) | (s.t & 0x7BE0);
+    if (first <= 328 && last >= 328) s.v = right(s.v);
+    if (first <= 336 && last >= 336) s.v = right(s.v);
+}
+
+// The tick of the next thing that must not pass unnoticed.
+uint64_t Console::ppu_event_tick() const {
+    uint64_t tick = s.frame_tick0 + static_cast<uint64_t>(s.dot < kVblankDot ? kVblankDot : kDotsPerFrame);
+    if (rom_.mapper == 4 && s.irq_enabled && s.rendering && s.mapper_irq_since == kNever) {
+        int line = (s.dot + 1) / kDotsPerLine, x = s.dot - line * kDotsPerLine;
+        if (line >= 240 && line < 261) line = 261, x = -1;
+        int at = next_a12_event(line, x);
+        if (at < 0) {
+            line = line == 261 ? 262 : line + 1;
+            at = next_a12_event(line, -1);
+        }
+        if (at > 0 && line < 262 && (line < 240 || line == 261)) {
+            const uint64_t clock = s.frame_tick0 + static_cast<uint64_t>(line * kDotsPerLine + at);
+            if (clock < tick) tick = clock;
+        }
+    }
+    return tick;
+}
+
+// The first tick from now at which a read of $2002 might give another value (if no register is written before).
+uint64_t Console::next_status_change() const {
+    const int x = (s.dot + 1) % kDotsPerLine;
+    const int line = (s.dot + 1) / kDotsPerLine;
+    int change = s.dot < kVblankDot ? kVblankDot : s.dot < kPreRenderDot ? kPreRenderDot : kDotsPerFrame;
+    if (line < 240 && s.rendering) {
+        if (!s.sprite0_hit && (s.mask & 0x18) == 0x18) {
+            // Walk v down to the lines that show sprite 0.
+            uint16_t v = s.v;
+            int row = line;
+            const int first = s.oam[0] + 1, end = first + sprite_height();
+            if (x > 1) {
+                // This line is under way: look at it again when it is done, if it shows sprite 0.
+                if (s.sprites_ready && row >= first && row < end) return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
+                v = right(right(reload_x(x <= 256 ? down(v) : v, s.t)));
+                ++row;
+            }
+            for (; row < end && row < 240; ++row) {
+                if (row >= first && (row > line || s.sprites_ready)) {
+                    const int hit = predict_sprite0_hit(row, v, 0);
+                    if (hit > 0) {
+                        const int at = row * kDotsPerLine + hit;
+                        if (at < change) change = at;
+                        break;
+                    }
+                }
+                v = next_line(v, s.t);
+            }
+        }
+        if (!s.overflow) {
+            for (int row = line; row < 240 && row * kDotsPerLine < change; ++row) {
+                if (row == line && s.oam_address) return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
+                if (!line_may_overflow(row)) continue;
+                const int at = evaluate_sprites(row, 0, 256).overflow_x;
+                if (at && row * kDotsPerLine + at > s.dot) {
+                    if (row * kDotsPerLine + at < change) change = row * kDotsPerLine + at;
+                    break;
+                }
+            }
+        }
+    }
+    return s.frame_tick0 + static_cast<uint64_t>(change) - (change == kDotsPerFrame ? 1 : 0);
+}
+
+// ---- the PPU's own data bus ----
+
+void Console::refresh_latch(uint8_t value, int groups) {
+    s.latch = value;
+    for (int i = 0; i < 3; ++i) {
+        if (groups >> i & 1) s.latch_frame[i] = s.ppu_frames;
+    }
+}
+
+uint8_t Console::decayed_latch() {
+    if (s.ppu_frames - s.latch_frame[0] >= kLatchFrames) s.latch &= 0x3F;
+    if (s.ppu_frames - s.latch_frame[1] >= kLatchFrames) s.latch &= 0xDF;
+    if (s.ppu_frames - s.latch_frame[2] >= kLatchFrames) s.latch &= 0xE0;
+    return s.latch;
+}
+
+// ---- registers ----
+
+uint8_t Console::ppu_read(uint16_t address, uint64_t n) {
+    ppu_sync(3 * n + 2);
+    switch (address & 7) {
+        case 2: return read_status(n);
+        case 4: {
+            uint8_t at = s.oam_address;
+            if (!blanked() && s.dot < kPreRenderDot) {
+                const int line = s.dot / kDotsPerLine, x = s.dot - line * kDotsPerLine;
+                if (x >= 65 && x <= 256) at = evaluate_sprites(line, s.oam_address, x).address;
+            }
+            refresh_latch(s.oam[at], kGroupHigh | kGroupMiddle | kGroupLow);
+            return s.latch;
+        }
+        case 7: return read_data(n);
+        default: return decayed_latch();
+    }
+}
+
+uint8_t Console::read_status(uint64_t n) {
+    const uint8_t low = decayed_latch() & 0x1F;
+    refresh_latch(static_cast<uint8_t>(low | s.overflow << 5 | s.sprite0_hit << 6 | s.vblank << 7),
+                  kGroupHigh | kGroupMiddle);
+    s.write_toggle = 0;
+    s.vblank = 0;
+    drop_nmi_line(n);
+    // A read just before the flag rises keeps it down for the whole frame.
+    if (s.dot == kVblankDot - 1) s.suppress_vblank = 1;
+    update_attention();
+    return s.latch;
+}
+
+// The NMI line goes high again in cycle n: an edge of this very cycle was never sampled.
+void Console::drop_nmi_line(uint64_t n) {
+    if (s.nmi_line && s.nmi_edge == n) s.nmi_edge = kNever;
+    s.nmi_line = 0;
+}
+
+uint8_t Console::read_data(uint64_t n) {
+    if (n - s.data_read_cycle < kDataReadGap) return decayed_latch();
+    s.data_read_cycle = n;
+    const uint16_t address = s.v & 0x3FFF;
+    if (rom_.mapper == 4) a12_access(address, 3 * n + 2);
+    if (address >= 0x3F00) {
+        uint8_t colour = vram_read(address);
+        if (s.mask & 1) colour &= 0x30;
+        refresh_latch(static_cast<uint8_t>((decayed_latch() & 0xC0) | colour), kGroupMiddle | kGroupLow);
+        s.read_buffer = vram_read(static_cast<uint16_t>(address - 0x1000));
+    } else {
+        refresh_latch(s.read_buffer, kGroupHigh | kGroupMiddle | kGroupLow);
+        s.read_buffer = vram_read(address);
+    }
+    advance_address();
+    if (rom_.mapper == 4 && blanked()) a12_access(s.v & 0x3FFF, 3 * n + 2);
+    return s.latch;
+}
+
+// After a $2007 access. While the PPU itself uses v, the access bumps both of its counters.
+void Console::advance_address() {
+    if (blanked()) {
+        s.v = (s.v + (s.ctrl & 0x04 ? 32 : 1)) & 0x7FFF;
+    } else {
+        s.v = right(s.v);
+        s.v = down(s.v);
+    }
+}
+
+void Console::ppu_write(uint16_t address, uint8_t value, uint64_t n) {
+    ppu_sync(3 * n + 2);
+    refresh_latch(value, kGroupHigh | kGroupMiddle | kGroupLow);
+    switch (address & 7) {
+        case 0: write_ctrl(value, n); break;
+        case 1: write_mask(value, n); break;
+        case 3: s.oam_address = value; break;
+        case 4:
+            if (blanked()) {
+                if ((s.oam_address & 3) == 2) value &= 0xE3;  // three attribute bits do not exist
+                s.oam[s.oam_address++] = value;
+                line_counts_valid_ = false;
+            } else {
+                s.oam_address += 4;
+            }
+            break;
+        case 5:
+            if (!s.write_toggle) {
+                s.fine_x = value & 7;
+                s.t = static_cast<uint16_t>((s.t & ~0x1F) | value >> 3);
+            } else {
+                s.t = static_cast<uint16_t>((s.t & 0x0C1F) | (value & 0xF8) << 2 | (value & 7) << 12);
+            }
+            s.write_toggle ^= 1;
+            break;
+        case 6:
+            if (!s.write_toggle) {
+                s.t = static_cast<uint16_t>((s.t & 0x00FF) | (value & 0x3F) << 8);
+            } else {
+                s.t = static_cast<uint16_t>((s.t & 0xFF00) | value);
+                ppu_sync(3 * n + 5);  // v follows three ticks later, before the next access
+                s.v = s.t;
+                if (rom_.mapper == 4 && blanked()) {
+                    a12_access(s.v & 0x3FFF, 3 * n + 5);
+                    update_attention();
+                }
+            }
+            s.write_toggle ^= 1;
+            break;
+        case 7: {
+            const uint16_t to = s.v & 0x3FFF;
+            if (rom_.mapper == 4) a12_access(to, 3 * n + 2);
+            vram_write(to, to >= 0x3F00 || blanked() ? value : static_cast<uint8_t>(s.v));
+            advance_address();
+            if (rom_.mapper == 4) {
+                if (blanked()) a12_access(s.v & 0x3FFF, 3 * n + 2);
+                update_attention();
+            }
+            break;
+        }
+        default: break;
+    }
+}
+
+void Console::write_ctrl(uint8_t value, uint64_t n) {
+    if ((s.ctrl ^ value) & 0x20) line_counts_valid_ = false;
+    s.ctrl = value;
+    s.t = static_cast<uint16_t>((s.t & ~0x0C00) | (value & 3) << 10);
+    if (!(value & 0x80)) {
+        drop_nmi_line(n);
+    } else if (s.vblank && !s.nmi_line) {
+        // Turning NMI on within vblank is an edge too, unless the flag falls before the CPU samples the line.
+        if (s.frame_tick0 + kPreRenderDot + 1 != 3 * n + 3) {
+            s.nmi_line = 1;
+            s.nmi_edge = n;
+        }
+    }
+    update_attention();
+}
+
+void Console::write_mask(uint8_t value, uint64_t n) {
+    const bool before = s.rendering;
+    s.mask = value;
+    const bool after = value & 0x18;
+    if (before != after) {
+        ppu_sync(3 * n + 3);  // one more tick as before
+        s.rendering = after;
+        if (!after && s.dot < kPreRenderDot && s.dot <= kLastVisibleDot) {
+            const int x = s.dot % kDotsPerLine + 1;
+            if (x >= 65 && x <= 256) {
+                // Sprite evaluation stops where it stands, and steps once more.
+                const int line = s.dot / kDotsPerLine;
+                s.oam_address = static_cast<uint8_t>(evaluate_sprites(line, s.oam_address, x - 1).address + 1);
+            }
+        }
+        if (rom_.mapper == 4) update_attention();
+    }
+}
+
+}  // namespace nes

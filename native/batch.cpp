@@ -55,7 +55,14 @@ void ThreadPool::run(int lanes, const std::function<void(int)> &work) {
     }
     wake_.notify_all();
     take_lanes();
-    while (busy_.load() > 0) relax();
+    // Spin while the others finish their last lane; give way if one of them lost its CPU.
+    for (int i = 0; busy_.load() > 0; ++i) {
+        if (i < kSpins) {
+            relax();
+        } else {
+            std::this_thread::yield();
+        }
+    }
 }
 
 void ThreadPool::worker() {
@@ -99,7 +106,8 @@ void Batch::step(const uint8_t *pads, const int32_t *frames, const bool *mask, S
 
 void Batch::step_lane(int lane, const uint8_t *pads, int frames, ScreenUse use) {
     Console &console = *consoles_[static_cast<size_t>(lane)];
-    thread_local std::vector<uint8_t> view;
+    thread_local std::vector<uint8_t> views[2];
+    std::vector<uint8_t> &view = views[0], &scratch = views[1];
     const bool processed = use >= ScreenUse::push;
     const bool pooled = processed && screen_->config().max_pool && frames > 1;
     for (int i = 0; i < frames; ++i) {
@@ -108,7 +116,7 @@ void Batch::step_lane(int lane, const uint8_t *pads, int frames, ScreenUse use) 
         console.run_frame(pads[0], pads[1], draw);
         if (!draw || !processed) continue;
         if (last && pooled) {
-            screen_->pool(*console.picture(), view);
+            screen_->pool(*console.picture(), view, scratch);
         } else {
             screen_->convert(*console.picture(), view);
         }

@@ -97,7 +97,8 @@ class Console {
         uint8_t entries[8][4] = {};
     };
     Evaluation evaluate_sprites(int line, uint8_t start, int until) const;
-    bool line_may_overflow(int line) const;
+    int sprites_in_range(int line) const;
+    bool line_may_overflow(int line) const { return sprites_in_range(line) >= 8; }
     int sprite_height() const { return s.ctrl & 0x20 ? 16 : 8; }
     int predict_sprite0_hit(int line, uint16_t v, int from_x) const;
 
@@ -110,6 +111,7 @@ class Console {
     void draw_whole_line(int line);
     void draw_span(int line, int first, int last);
     void fetch_line_tiles(uint16_t v, int count);
+    void fetch_whole_line(uint16_t v);
     void begin_line(int line);
     void compose(int line, int from, int to);
     void draw_blank(int line, int from, int to);
@@ -162,6 +164,9 @@ class Console {
         alignas(8) uint8_t background[288];   // palette entry 0-15 per pixel, 0 = transparent
         alignas(8) uint8_t sprites[264];      // bit 7 behind background, bit 6 sprite 0, low 5 bits palette entry
         bool any_sprites = false;
+        uint32_t row_key = 0;                 // the tile row that row_* describe; 0 = none
+        uint16_t row_patterns[33];
+        uint8_t row_palettes[33];
     } line_;
 };
 

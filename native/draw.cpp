@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "console.hpp"
+#include "pixels.hpp"
 #include "scroll.hpp"
 
 namespace nes {
@@ -42,6 +43,7 @@ void Console::vram_write(uint16_t address, uint8_t value) {
         s.palette[palette_index(address)] = value & 0x3F;
     } else if (address >= 0x2000) {
         nametable_[address >> 10 & 3][address & 0x3FF] = value;
+        line_.row_key = 0;
     } else if (rom_.has_chr_ram()) {
         const_cast<uint8_t *>(chr_[address >> 10])[address & 0x3FF] = value;
     }
@@ -80,7 +82,7 @@ void Console::begin_line(int line) {
     line_.tiles = 0;
     line_.any_sprites = false;
     picture_->emphasis[line] = s.mask >> 5;
-    if (!s.sprites_ready) return;
+    if (!s.sprites_ready || line == 0 || sprites_in_range(line - 1) == 0) return;
     const int height = sprite_height();
     int found[8], count = 0;
     for (int i = 0; i < 64 && count < 8; ++i) {
@@ -124,26 +126,45 @@ void Console::compose(int line, int from, int to) {
     }
     if ((s.mask & 0x10) && line_.any_sprites) {
         const int start = s.mask & 0x04 ? from : from < 8 ? 8 : from;
-        for (int x = start; x < to; ++x) {
-            const uint8_t sprite = line_.sprites[x];
-            const bool front = sprite && (!(sprite & 0x80) || !(layer[x] & 3));
-            layer[x] = front ? sprite & 0x1F : layer[x];
-        }
+        if (start < to) merge_sprites(layer + start, line_.sprites + start, static_cast<size_t>(to - start));
     }
     uint8_t colours[32];
     const uint8_t grey = s.mask & 1 ? 0x30 : 0x3F;
     for (int i = 0; i < 32; ++i) colours[i] = s.palette[(i & 3) == 0 ? 0 : i] & grey;
-    for (int x = from; x < to; ++x) out[x] = colours[layer[x]];
+    map32(layer + from, out + from, static_cast<size_t>(to - from), colours);
+}
+
+// The 33 tiles of a whole line. The eight lines of a tile row share names and attributes: look them up once.
+void Console::fetch_whole_line(uint16_t v) {
+    const uint32_t key = (v & 0x0FFFu) | (s.ctrl & 0x10u) << 12 | 1u << 20;
+    if (line_.row_key != key) {
+        line_.row_key = key;
+        uint16_t at = v;
+        for (int i = 0; i < 33; ++i) {
+            const uint8_t *table = nametable_[at >> 10 & 3];
+            const uint8_t attributes = table[0x3C0 | (at >> 4 & 0x38) | (at >> 2 & 7)];
+            line_.row_patterns[i] = static_cast<uint16_t>((s.ctrl & 0x10) << 8 | table[at & 0x3FF] << 4);
+            line_.row_palettes[i] = static_cast<uint8_t>((attributes >> ((at >> 4 & 4) | (at & 2)) & 3) << 2);
+            at = right(at);
+        }
+    }
+    const unsigned fine_y = v >> 12;
+    for (int i = 0; i < 33; ++i) {
+        const unsigned pattern = line_.row_patterns[i] | fine_y;
+        const uint8_t *chr = chr_[pattern >> 10] + (pattern & 0x3FF);
+        const uint64_t row = kSpread[chr[0]] | kSpread[chr[8]] << 1;
+        const uint64_t opaque = (row | row >> 1) & kOnes;
+        const uint64_t pixels = row | opaque * line_.row_palettes[i];
+        std::memcpy(line_.background + 8 * i, &pixels, 8);
+    }
+    line_.tiles = 33;
 }
 
 void Console::draw_whole_line(int line) {
     begin_line(line);
-    if (s.mask & 0x08) {
-        uint16_t v = s.v;
-        for (int i = 0; i < 2; ++i) v = left(v);
-        fetch_line_tiles(v, 33);
-    }
+    if (s.mask & 0x08) fetch_whole_line(left(left(s.v)));
     compose(line, 0, kWidth);
+    line_.tiles = 0;
 }
 
 // A line with a register write in the middle: what was fetched before stays.

@@ -87,6 +87,7 @@ void Console::map_banks() {
             break;
     }
     for (int i = 0; i < 4; ++i) nametable_[i] = tables[i];
+    line_.row_key = 0;
 }
 
 void Console::mapper_write(uint16_t address, uint8_t value, uint64_t n) {

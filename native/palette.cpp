@@ -12,6 +12,8 @@ constexpr double kHigh[4] = {0.616, 0.840, 1.100, 1.100};
 constexpr double kBlack = 0.312, kWhite = 1.100;
 constexpr double kAttenuation = 0.816328;
 constexpr int kPhases = 12;
+constexpr double kHue = 4.3;         // phases from colour 0 to the colour burst, tint knob included
+constexpr double kSaturation = 1.7;  // 2 is the bare demodulation, which over-saturates RGB screens
 constexpr double kPi = 3.14159265358979323846;
 
 bool in_phase(int colour, int phase) { return (colour + phase) % kPhases < 6; }
@@ -31,10 +33,10 @@ Palette build() {
                                 ((emphasis & 4) && in_phase(8, phase));
             if (dimmed && hue < 14) signal *= kAttenuation;
             signal = (signal - kBlack) / (kWhite - kBlack);
-            const double angle = 2 * kPi * (phase + 3.9) / kPhases;  // the burst is colour 8's phase
+            const double angle = 2 * kPi * (phase + kHue) / kPhases;
             y += signal / kPhases;
-            i += 2 * signal * std::cos(angle) / kPhases;
-            q += 2 * signal * std::sin(angle) / kPhases;
+            i += kSaturation * signal * std::cos(angle) / kPhases;
+            q += kSaturation * signal * std::sin(angle) / kPhases;
         }
         const double rgb[3] = {y + 0.956 * i + 0.619 * q, y - 0.272 * i - 0.647 * q, y - 1.106 * i + 1.703 * q};
         const size_t at = static_cast<size_t>(index);

@@ -96,6 +96,15 @@ void Console::run_dots(int target) {
 // Dots first..last of a visible line with rendering on.
 void Console::run_visible_line(int line, int first, int last) {
     const bool whole = first == 0 && last == 340;
+    const int sprite0_row = line - 1 - s.oam[0];
+    const bool sprite0_here = !s.sprite0_hit && sprite0_row >= 0 && sprite0_row < sprite_height();
+    if (whole && !drawing_ && !sprite0_here && rom_.mapper != 4 && !s.oam_address &&
+        (s.overflow || !line_may_overflow(line))) {
+        // Nobody looks, and nothing can happen.
+        s.v = next_line(s.v, s.t);
+        s.sprites_ready = 1;
+        return;
+    }
     if (rom_.mapper == 4) a12_line(line, first, last);
     if (drawing_) {
         if (whole) {
@@ -105,25 +114,18 @@ void Console::run_visible_line(int line, int first, int last) {
         }
     }
     // Sprite 0 can only hit where both layers are on.
-    if (!s.sprite0_hit && s.sprites_ready && (s.mask & 0x18) == 0x18) {
-        const int row = line - 1 - s.oam[0];
-        if (row >= 0 && row < sprite_height() && last >= 1) {
-            uint16_t v = s.v;
-            if (first > 0) {
-                // v as it was at the start of the line: the fetches since then moved coarse x.
-                const int moved = first > 256 ? 0 : (first - 1) / 8;
-                for (int i = 0; i < moved; ++i) v = left(v);
-            }
-            const int hit = predict_sprite0_hit(line, v, first);
-            if (hit > 0 && hit <= last) s.sprite0_hit = 1;
-        }
+    if (sprite0_here && s.sprites_ready && (s.mask & 0x18) == 0x18 && first <= 256) {
+        // v as it was at the start of the line: the fetches since then moved coarse x.
+        uint16_t v = s.v;
+        for (int moved = first > 0 ? (first - 1) / 8 : 0; moved > 0; --moved) v = left(v);
+        const int hit = predict_sprite0_hit(line, v, first);
+        if (hit > 0 && hit <= last) s.sprite0_hit = 1;
     }
     if (!s.overflow && last >= 66 && (s.oam_address || line_may_overflow(line))) {
         const int at = evaluate_sprites(line, s.oam_address, 256).overflow_x;
         if (at >= first && at && at <= last) s.overflow = 1;
     }
-    if (first <= 65 && last >= 256) s.sprites_ready = 1;
-    if (first > 65 && first <= 256 && last >= 256) s.sprites_ready = 1;
+    if (first <= 256 && last >= 256) s.sprites_ready = 1;
     if (first <= 257 && last >= 257) s.oam_address = 0;
 
     // v.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "palette.hpp"
+#include "pixels.hpp"
 
 namespace nes {
 
@@ -26,21 +27,22 @@ ScreenMaker::ScreenMaker(const ScreenConfig &config) : config_(config) {
     columns_ = cells(source_width_, width_);
 }
 
-std::vector<ScreenMaker::Cell> ScreenMaker::cells(int source, int target) {
-    std::vector<Cell> out;
+ScreenMaker::Cells ScreenMaker::cells(int source, int target) {
+    Cells out;
+    out.taps = source / target + 2;
     for (int i = 0; i < target; ++i) {
         const double from = static_cast<double>(i) * source / target, to = static_cast<double>(i + 1) * source / target;
-        Cell cell{static_cast<int>(from), {}};
+        out.first.push_back(static_cast<int>(from + 1e-9));
         int given = 0;
         double covered = 0;
         // Rounding the running sum keeps the weights' total at exactly 256.
-        for (int at = cell.first; at < source && at < to - 1e-9; ++at) {
-            covered += std::min<double>(to, at + 1) - std::max<double>(from, at);
+        for (int k = 0; k < out.taps; ++k) {
+            const int at = out.first.back() + k;
+            covered += std::max(0.0, std::min<double>(to, at + 1) - std::max<double>(from, at));
             const int until = static_cast<int>(std::lround(256 * covered / (to - from)));
-            cell.weights.push_back(static_cast<uint16_t>(until - given));
+            out.weights.push_back(static_cast<uint16_t>(until - given));
             given = until;
         }
-        out.push_back(std::move(cell));
     }
     return out;
 }
@@ -56,19 +58,15 @@ void ScreenMaker::convert(const Picture &picture, std::vector<uint8_t> &out) con
         if (config_.rgb) {
             for (size_t x = 0; x < width; ++x, to += 3) std::memcpy(to, colours.rgb[emphasis | from[x]].data(), 3);
         } else {
-            const uint8_t *grey = colours.grey.data() + emphasis;
-            for (size_t x = 0; x < width; ++x) to[x] = grey[from[x]];
+            map64(from, to, width, colours.grey.data() + emphasis);
             to += width;
         }
     }
 }
 
-void ScreenMaker::pool(const Picture &picture, std::vector<uint8_t> &in_out) const {
-    thread_local std::vector<uint8_t> other;
-    convert(picture, other);
-    uint8_t *a = in_out.data();
-    const uint8_t *b = other.data();
-    for (size_t i = 0; i < in_out.size(); ++i) a[i] = std::max(a[i], b[i]);
+void ScreenMaker::pool(const Picture &picture, std::vector<uint8_t> &in_out, std::vector<uint8_t> &scratch) const {
+    convert(picture, scratch);
+    take_brighter(in_out.data(), scratch.data(), in_out.size());
 }
 
 void ScreenMaker::resize(const std::vector<uint8_t> &converted, uint8_t *out) const {
@@ -78,23 +76,25 @@ void ScreenMaker::resize(const std::vector<uint8_t> &converted, uint8_t *out) co
     }
     const size_t channels = static_cast<size_t>(this->channels());
     const size_t stride = static_cast<size_t>(source_width_) * channels;
-    thread_local std::vector<uint16_t> sums;
-    sums.resize(stride);
+    // Room after the row lets every column read the same number of taps; the weights there are 0.
+    uint16_t sum[2 * (kWidth + 2) * 3] = {};
     for (int y = 0; y < height_; ++y) {
         // Down the rows first: sums are 8.8 fixed point and fit 16 bits because the weights total 256.
-        const Cell &row = rows_[static_cast<size_t>(y)];
-        uint16_t *sum = sums.data();
-        std::fill(sums.begin(), sums.end(), uint16_t{0});
-        for (size_t k = 0; k < row.weights.size(); ++k) {
-            const uint8_t *from = converted.data() + (static_cast<size_t>(row.first) + k) * stride;
-            const uint16_t weight = row.weights[k];
-            for (size_t x = 0; x < stride; ++x) sum[x] = static_cast<uint16_t>(sum[x] + from[x] * weight);
+        const Cells &rows = rows_;
+        const uint8_t *from = converted.data() + static_cast<size_t>(rows.first[static_cast<size_t>(y)]) * stride;
+        const uint16_t *weights = rows.weights.data() + static_cast<size_t>(y * rows.taps);
+        weigh(sum, from, stride, weights[0]);
+        for (int k = 1; k < rows.taps && weights[k]; ++k) {
+            add_weighed(sum, from + static_cast<size_t>(k) * stride, stride, weights[k]);
         }
-        for (const Cell &column : columns_) {
+        const uint16_t *column_weights = columns_.weights.data();
+        for (int x = 0; x < width_; ++x, column_weights += columns_.taps) {
             for (size_t c = 0; c < channels; ++c) {
-                const uint16_t *from = sum + static_cast<size_t>(column.first) * channels + c;
+                const uint16_t *at = sum + static_cast<size_t>(columns_.first[static_cast<size_t>(x)]) * channels + c;
                 uint32_t total = 1u << 15;
-                for (size_t k = 0; k < column.weights.size(); ++k) total += from[k * channels] * column.weights[k];
+                for (int k = 0; k < columns_.taps; ++k) {
+                    total += at[static_cast<size_t>(k) * channels] * column_weights[k];
+                }
                 *out++ = static_cast<uint8_t>(total >> 16);
             }
         }

@@ -30,21 +30,22 @@ class ScreenMaker {
 
     // The cropped picture in grey or RGB, full size; and the pixelwise maximum of one more.
     void convert(const Picture &picture, std::vector<uint8_t> &out) const;
-    void pool(const Picture &picture, std::vector<uint8_t> &in_out) const;
+    void pool(const Picture &picture, std::vector<uint8_t> &in_out, std::vector<uint8_t> &scratch) const;
     // The converted picture, area-averaged to the wanted size.
     void resize(const std::vector<uint8_t> &converted, uint8_t *out) const;
 
   private:
-    // Which source rows (or columns) one target cell covers; weights sum up to 256.
-    struct Cell {
-        int first;
+    // Which source rows (or columns) each target cell covers: `taps` weights from `first` on, in 256ths.
+    struct Cells {
+        int taps = 0;
+        std::vector<int> first;
         std::vector<uint16_t> weights;
     };
-    static std::vector<Cell> cells(int source, int target);
+    static Cells cells(int source, int target);
 
     ScreenConfig config_;
     int source_height_, source_width_, height_, width_;
-    std::vector<Cell> rows_, columns_;
+    Cells rows_, columns_;
 };
 
 }  // namespace nes

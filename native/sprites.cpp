@@ -61,8 +61,9 @@ Console::Evaluation Console::evaluate_sprites(int line, uint8_t start, int until
     return e;
 }
 
-// A line can overflow only if at least eight sprites are in range (the bug needs eight, too).
-bool Console::line_may_overflow(int line) const {
+// How many sprites are in range on `line` (they show on the next one). A line can overflow only if there are at least
+// eight (the bug needs eight, too).
+int Console::sprites_in_range(int line) const {
     if (!line_counts_valid_) {
         // Count starts and ends of sprites, then sum up.
         int8_t change[256 + 32] = {};
@@ -75,7 +76,7 @@ bool Console::line_may_overflow(int line) const {
         for (int y = 0; y < 256; ++y) line_counts_[y] = static_cast<uint8_t>(count += change[y]);
         line_counts_valid_ = true;
     }
-    return line_counts_[line] >= 8;
+    return line_counts_[line];
 }
 
 // Sprite 0 on `line`, whose background starts with the tile before v by two (v is ahead by the prefetch):

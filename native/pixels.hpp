@@ -1,0 +1,23 @@
+// The inner loops over pixels, each with a variant for newer CPUs picked at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nes {
+
+// out[i] = table[in[i]]: the 32 entries of palette RAM, or the 64 colours.
+void map32(const uint8_t *in, uint8_t *out, size_t count, const uint8_t *table);
+void map64(const uint8_t *in, uint8_t *out, size_t count, const uint8_t *table);
+
+// a[i] = max(a[i], b[i])
+void take_brighter(uint8_t *a, const uint8_t *b, size_t count);
+
+// sums[i] = in[i] * weight, and sums[i] += in[i] * weight
+void weigh(uint16_t *sums, const uint8_t *in, size_t count, uint16_t weight);
+void add_weighed(uint16_t *sums, const uint8_t *in, size_t count, uint16_t weight);
+
+// Sprites over background, both as palette entries: 0 is transparent, bit 7 of a sprite pixel puts it behind.
+void merge_sprites(uint8_t *background, const uint8_t *sprites, size_t count);
+
+}  // namespace nes

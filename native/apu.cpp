@@ -126,12 +126,8 @@ void Console::apu_write(uint16_t address, uint8_t value, uint64_t n) {
     switch (address) {
         case 0x4000:
         case 0x4004:
-        case 0x400C:
-            s.length_halt[channel] = value >> 5 & 1;
-            break;
-        case 0x4008:
-            s.length_halt[2] = value >> 7;
-            break;
+        case 0x400C: s.length_halt[channel] = value >> 5 & 1; break;
+        case 0x4008: s.length_halt[2] = value >> 7; break;
         case 0x4003:
         case 0x4007:
         case 0x400B:
@@ -148,9 +144,7 @@ void Console::apu_write(uint16_t address, uint8_t value, uint64_t n) {
                 s.dmc_irq_since = kNever;
             }
             break;
-        case 0x4013:
-            s.dmc_length = static_cast<uint16_t>((value << 4) + 1);
-            break;
+        case 0x4013: s.dmc_length = static_cast<uint16_t>((value << 4) + 1); break;
         case 0x4015:
             for (int i = 0; i < 4; ++i) {
                 s.length_enabled[i] = value >> i & 1;
@@ -181,8 +175,7 @@ void Console::apu_write(uint16_t address, uint8_t value, uint64_t n) {
             if (s.frame_mode) clock_lengths();
             predict_frame_irq();
             break;
-        default:
-            break;
+        default: break;
     }
 }
 

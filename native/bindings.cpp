@@ -264,8 +264,10 @@ NB_MODULE(_native, m) {
                 if (source != target) to.copy_from(from);
             },
             "source"_a, "target"_a)
-        .def("power", [](Batch &batch, int lane) { lane_of(batch, lane).power(); }, "lane"_a)
-        .def("reset", [](Batch &batch, int lane) { lane_of(batch, lane).reset(); }, "lane"_a)
+        .def(
+            "power", [](Batch &batch, int lane) { lane_of(batch, lane).power(); }, "lane"_a)
+        .def(
+            "reset", [](Batch &batch, int lane) { lane_of(batch, lane).reset(); }, "lane"_a)
         .def(
             "registers",
             [](Batch &batch, int lane) {

@@ -58,7 +58,11 @@ class Console {
     void run();
     void update_attention();
     uint64_t irq_since() const;
+
+    // dma.cpp
     uint64_t run_dma(uint64_t cycle);
+
+    // idle.cpp
     bool poll_would_loop(const IdlePoll &poll, uint8_t value, uint8_t a, uint8_t x, uint8_t y, unsigned c,
                          unsigned v) const;
     uint64_t idle_turns(const IdlePoll &poll, uint64_t cycle, uint8_t a, uint8_t x, uint8_t y, unsigned c, unsigned v);
@@ -90,10 +94,10 @@ class Console {
 
     // sprites.cpp: sprite evaluation
     struct Evaluation {
-        int count = 0;             // sprites found (at most 8)
-        bool sprite0 = false;      // the first of them is sprite 0
-        int overflow_x = 0;        // dot at which the overflow flag rises; 0 = it does not
-        uint8_t address = 0;       // OAM address when `until` was reached
+        int count = 0;         // sprites found (at most 8)
+        bool sprite0 = false;  // the first of them is sprite 0
+        int overflow_x = 0;    // dot at which the overflow flag rises; 0 = it does not
+        uint8_t address = 0;   // OAM address when `until` was reached
         uint8_t entries[8][4] = {};
     };
     Evaluation evaluate_sprites(int line, uint8_t start, int until) const;
@@ -140,10 +144,9 @@ class Console {
     State &s;
     const Rom &rom_;
     const Program &program_;
-    const bool optimised_;
 
-    uint64_t attention_ = 0;  // first cycle count at which an instruction boundary needs a look
-    bool remapped_ = false;   // PRG banks changed under the running instruction
+    uint64_t attention_ = 0;      // first cycle count at which an instruction boundary needs a look
+    bool remapped_ = false;       // PRG banks changed under the running instruction
     uint8_t running_opcode_ = 0;  // the opcode under way, known while a DMC fetch is near
 
     // Derived from the state.
@@ -160,11 +163,11 @@ class Console {
     bool drawing_ = false;
     std::unique_ptr<Picture> picture_;
     struct Line {
-        int tiles = 0;                        // background tiles fetched so far
-        alignas(8) uint8_t background[288];   // palette entry 0-15 per pixel, 0 = transparent
-        alignas(8) uint8_t sprites[264];      // bit 7 behind background, bit 6 sprite 0, low 5 bits palette entry
+        int tiles = 0;                       // background tiles fetched so far
+        alignas(8) uint8_t background[288];  // palette entry 0-15 per pixel, 0 = transparent
+        alignas(8) uint8_t sprites[264];     // bit 7 behind background, bit 6 sprite 0, low 5 bits palette entry
         bool any_sprites = false;
-        uint32_t row_key = 0;                 // the tile row that row_* describe; 0 = none
+        uint32_t row_key = 0;  // the tile row that row_* describe; 0 = none
         uint16_t row_patterns[33];
         uint8_t row_palettes[33];
     } line_;

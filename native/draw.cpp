@@ -184,8 +184,7 @@ void Console::draw_span(int line, int first, int last) {
         if (complete > line_.tiles) {
             uint16_t v = s.v;
             const int passed = (first > 0 ? first - 1 : 0) / 8 + 2;  // the tile v points at
-            for (int i = passed; i < line_.tiles; ++i)
-                v = right(v);
+            for (int i = passed; i < line_.tiles; ++i) v = right(v);
             for (int i = line_.tiles; i < passed; ++i) v = left(v);
             fetch_line_tiles(v, complete > 34 ? 34 : complete);
         }

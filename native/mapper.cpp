@@ -113,16 +113,13 @@ void Console::mapper_write(uint16_t address, uint8_t value, uint64_t n) {
             break;
         }
         case 2:
-        case 3:
-            r[0] = value;
-            break;
+        case 3: r[0] = value; break;
         default:  // MMC3
             switch (address & 0xE001) {
                 case 0x8000: s.mapper_select = value; break;
                 case 0x8001: r[s.mapper_select & 7] = value; break;
                 case 0xA000:
-                    s.mapper_mirroring =
-                        static_cast<uint8_t>(value & 1 ? Mirroring::horizontal : Mirroring::vertical);
+                    s.mapper_mirroring = static_cast<uint8_t>(value & 1 ? Mirroring::horizontal : Mirroring::vertical);
                     break;
                 case 0xA001: s.mapper_ram_protect = value >> 6 & 1; break;
                 case 0xC000: s.irq_reload_value = value; break;
@@ -172,12 +169,25 @@ void Console::a12_line(int line, int first, int last) {
     const uint64_t tick0 = s.frame_tick0 + static_cast<uint64_t>(line * kDotsPerLine);
     const uint16_t background = s.ctrl & 0x10 ? 0x1000 : 0;
     const bool tall = s.ctrl & 0x20;
+    if (!tall && first == 0 && last == 340) {
+        // A whole line with 8x8 sprites: A12 follows the two pattern tables, dipping for the name fetches in between
+        // (too short to count). It is enough to look where a long low can begin or end.
+        const uint16_t sprite = s.ctrl & 8 ? 0x1000 : 0;
+        a12_access(0, tick0 + 1);
+        if (background) a12_access(background, tick0 + 5);
+        if (background != sprite) a12_access(0, tick0 + 257);
+        if (sprite && !background) a12_access(sprite, tick0 + 261);
+        if (sprite && !background) a12_access(0, tick0 + 321);
+        if (background && !sprite) a12_access(background, tick0 + 325);
+        a12_access(0, tick0 + 337);
+        return;
+    }
     uint16_t sprites[8];
     const Evaluation found = tall && line < 240 ? evaluate_sprites(line, s.oam_address, 256) : Evaluation{};
     for (int k = 0; k < 8; ++k) {
         sprites[k] = tall ? (k < found.count && !(found.entries[k][1] & 1) ? 0 : 0x1000) : (s.ctrl & 8 ? 0x1000 : 0);
     }
-    for (int x = first | 1; x <= last; x += 2) {
+    for (int x = first | 1; x <= last && x < 340; x += 2) {
         const int phase = x & 7;
         uint16_t address = 0;
         if (phase >= 5) {
@@ -187,7 +197,6 @@ void Console::a12_line(int line, int first, int last) {
                 address = sprites[(x - 257) / 8];
             }
         }
-        if (x > 340) break;
         a12_access(address, tick0 + static_cast<uint64_t>(x));
     }
 }

@@ -3,10 +3,10 @@
 namespace nes {
 namespace {
 
-constexpr uint8_t kStore = 0x01;      // last cycle
-constexpr uint8_t kModify = 0x03;     // dummy write, then write
-constexpr uint8_t kJsr = 0x06;        // cycles 4 and 5 of 6
-constexpr uint8_t kBreak = 0x1C;      // cycles 3, 4 and 5 of 7
+constexpr uint8_t kStore = 0x01;   // last cycle
+constexpr uint8_t kModify = 0x03;  // dummy write, then write
+constexpr uint8_t kJsr = 0x06;     // cycles 4 and 5 of 6
+constexpr uint8_t kBreak = 0x1C;   // cycles 3, 4 and 5 of 7
 
 constexpr std::array<Opcode, 256> build() {
     std::array<Opcode, 256> t{};

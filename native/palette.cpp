@@ -16,7 +16,9 @@ constexpr double kHue = 4.3;         // phases from colour 0 to the colour burst
 constexpr double kSaturation = 1.7;  // 2 is the bare demodulation, which over-saturates RGB screens
 constexpr double kPi = 3.14159265358979323846;
 
-bool in_phase(int colour, int phase) { return (colour + phase) % kPhases < 6; }
+bool in_phase(int colour, int phase) {
+    return (colour + phase) % kPhases < 6;
+}
 
 Palette build() {
     Palette out{};
@@ -43,8 +45,8 @@ Palette build() {
         for (size_t c = 0; c < 3; ++c) {
             out.rgb[at][c] = static_cast<uint8_t>(std::lround(255 * std::clamp(rgb[c], 0.0, 1.0)));
         }
-        out.grey[at] = static_cast<uint8_t>(
-            std::lround(0.299 * out.rgb[at][0] + 0.587 * out.rgb[at][1] + 0.114 * out.rgb[at][2]));
+        out.grey[at] =
+            static_cast<uint8_t>(std::lround(0.299 * out.rgb[at][0] + 0.587 * out.rgb[at][1] + 0.114 * out.rgb[at][2]));
     }
     return out;
 }

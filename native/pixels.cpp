@@ -30,8 +30,7 @@ __attribute__((target("sse4.1"))) void map32_sse(const uint8_t *in, uint8_t *out
         const __m128i index = _mm_loadu_si128(reinterpret_cast<const __m128i *>(in + i));
         const __m128i upper = _mm_slli_epi16(index, 3);  // bit 4 to bit 7, which the blend looks at
         const __m128i nibble = _mm_and_si128(index, _mm_set1_epi8(15));
-        const __m128i value =
-            _mm_blendv_epi8(_mm_shuffle_epi8(low, nibble), _mm_shuffle_epi8(high, nibble), upper);
+        const __m128i value = _mm_blendv_epi8(_mm_shuffle_epi8(low, nibble), _mm_shuffle_epi8(high, nibble), upper);
         _mm_storeu_si128(reinterpret_cast<__m128i *>(out + i), value);
     }
     map_plain(in + i, out + i, count - i, table);

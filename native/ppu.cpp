@@ -11,13 +11,15 @@
 namespace nes {
 namespace {
 
-constexpr uint32_t kLatchFrames = 30;  // how long the PPU's bus keeps a value
+constexpr uint32_t kLatchFrames = 30;                           // how long the PPU's bus keeps a value
 constexpr int kGroupHigh = 1, kGroupMiddle = 2, kGroupLow = 4;  // latch bits 7-6, 5, 4-0
-constexpr int kDataReadGap = 2;        // $2007 reads closer than this (cycles) are one read
+constexpr int kDataReadGap = 2;                                 // $2007 reads closer than this (cycles) are one read
 
 }  // namespace
 
-bool Console::blanked() const { return !s.rendering || (s.dot > kLastVisibleDot && s.dot < kPreRenderDot); }
+bool Console::blanked() const {
+    return !s.rendering || (s.dot > kLastVisibleDot && s.dot < kPreRenderDot);
+}
 
 // ---- time ----
 
@@ -195,7 +197,8 @@ uint64_t Console::next_status_change() const {
             const int first = s.oam[0] + 1, end = first + sprite_height();
             if (x > 1) {
                 // This line is under way: look at it again when it is done, if it shows sprite 0.
-                if (s.sprites_ready && row >= first && row < end) return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
+                if (s.sprites_ready && row >= first && row < end)
+                    return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
                 v = right(right(reload_x(x <= 256 ? down(v) : v, s.t)));
                 ++row;
             }

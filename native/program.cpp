@@ -5,7 +5,9 @@ namespace {
 
 constexpr size_t kBank = 0x2000;
 
-bool is_branch(uint8_t opcode) { return (opcode & 0x1F) == 0x10; }
+bool is_branch(uint8_t opcode) {
+    return (opcode & 0x1F) == 0x10;
+}
 
 // Which shortcut serves an absolute operand that provably stays in RAM or in PRG ROM; `edge` if there is none.
 Fn shortcut(Fn fn, uint16_t operand) {
@@ -13,34 +15,27 @@ Fn shortcut(Fn fn, uint16_t operand) {
     const bool page_in_ram = operand + 0xFF < 0x2000;
     const bool page_in_rom = operand >= 0x8000 && operand + 0xFF <= 0xFFFF;
     switch (fn) {
-#define ALU(N)                                            \
-    case Fn::N##_abs:                                     \
-        return in_ram ? Fn::N##_ram : Fn::edge;           \
-    case Fn::N##_abx:                                     \
-        return page_in_ram   ? Fn::N##_rmx                \
-               : page_in_rom ? Fn::N##_rox                \
-                             : Fn::edge;                  \
-    case Fn::N##_aby:                                     \
-        return page_in_ram   ? Fn::N##_rmy                \
-               : page_in_rom ? Fn::N##_roy                \
-                             : Fn::edge;
-        ALU(lda) ALU(ora) ALU(and) ALU(eor) ALU(adc) ALU(sbc) ALU(cmp)
+#define ALU(N)                                                                                 \
+    case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;                                  \
+    case Fn::N##_abx: return page_in_ram ? Fn::N##_rmx : page_in_rom ? Fn::N##_rox : Fn::edge; \
+    case Fn::N##_aby: return page_in_ram ? Fn::N##_rmy : page_in_rom ? Fn::N##_roy : Fn::edge;
+    ALU(lda)
+    ALU(ora) ALU(and) ALU(eor) ALU(adc) ALU(sbc) ALU(cmp)
 #undef ALU
-#define ABSOLUTE(N)     \
-    case Fn::N##_abs:   \
-        return in_ram ? Fn::N##_ram : Fn::edge;
+#define ABSOLUTE(N) \
+    case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;
         ABSOLUTE(ldx) ABSOLUTE(ldy) ABSOLUTE(cpx) ABSOLUTE(cpy) ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty)
-        ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc) ABSOLUTE(dec)
+            ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc) ABSOLUTE(dec)
 #undef ABSOLUTE
-#define INDEXED_X(N)    \
-    case Fn::N##_abx:   \
-        return page_in_ram ? Fn::N##_rmx : Fn::edge;
-        INDEXED_X(sta) INDEXED_X(asl) INDEXED_X(lsr) INDEXED_X(rol) INDEXED_X(ror) INDEXED_X(inc) INDEXED_X(dec)
+#define INDEXED_X(N) \
+    case Fn::N##_abx: return page_in_ram ? Fn::N##_rmx : Fn::edge;
+                INDEXED_X(sta) INDEXED_X(asl) INDEXED_X(lsr) INDEXED_X(rol) INDEXED_X(ror) INDEXED_X(inc) INDEXED_X(dec)
 #undef INDEXED_X
-        case Fn::sta_aby: return page_in_ram ? Fn::sta_rmy : Fn::edge;
-        case Fn::ldx_aby: return page_in_ram ? Fn::ldx_rmy : page_in_rom ? Fn::ldx_roy : Fn::edge;
-        case Fn::ldy_abx: return page_in_ram ? Fn::ldy_rmx : page_in_rom ? Fn::ldy_rox : Fn::edge;
-        default: return Fn::edge;
+                    case Fn::sta_aby:
+        return page_in_ram ? Fn::sta_rmy : Fn::edge;
+    case Fn::ldx_aby: return page_in_ram ? Fn::ldx_rmy : page_in_rom ? Fn::ldx_roy : Fn::edge;
+    case Fn::ldy_abx: return page_in_ram ? Fn::ldy_rmx : page_in_rom ? Fn::ldy_rox : Fn::edge;
+        default : return Fn::edge;
     }
 }
 

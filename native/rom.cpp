@@ -42,9 +42,7 @@ Rom::Rom(const uint8_t *data, size_t size) {
                        ": this core plays mappers 0 (NROM), 1 (MMC1), 2 (UxROM), 3 (CNROM) and 4 (MMC3)");
     }
     battery = data[6] & 0x02;
-    mirroring = data[6] & 0x08   ? Mirroring::four_screen
-                : data[6] & 0x01 ? Mirroring::vertical
-                                 : Mirroring::horizontal;
+    mirroring = data[6] & 0x08 ? Mirroring::four_screen : data[6] & 0x01 ? Mirroring::vertical : Mirroring::horizontal;
     if (prg_units == 0) throw RomError("the header says the ROM has no PRG");
     const size_t trainer = data[6] & 0x04 ? kTrainerSize : 0;
     const size_t expected = kHeaderSize + trainer + prg_units * kPrgUnit + chr_units * kChrUnit;

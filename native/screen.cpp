@@ -20,7 +20,8 @@ ScreenMaker::ScreenMaker(const ScreenConfig &config) : config_(config) {
     height_ = config.height ? config.height : source_height_;
     width_ = config.width ? config.width : source_width_;
     if (height_ < 1 || width_ < 1 || height_ > source_height_ || width_ > source_width_) {
-        throw std::invalid_argument("size must be between 1x1 and the cropped picture: the screen is only ever reduced");
+        throw std::invalid_argument(
+            "size must be between 1x1 and the cropped picture: the screen is only ever reduced");
     }
     if (config.stack < 1 || config.stack > 64) throw std::invalid_argument("stack must be between 1 and 64");
     rows_ = cells(source_height_, height_);

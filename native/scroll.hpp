@@ -6,10 +6,14 @@
 namespace nes {
 
 // One tile to the right, into the neighbouring nametable at the edge.
-inline uint16_t right(uint16_t v) { return static_cast<uint16_t>((v & 0x1F) == 0x1F ? (v & ~0x1F) ^ 0x400 : v + 1); }
+inline uint16_t right(uint16_t v) {
+    return static_cast<uint16_t>((v & 0x1F) == 0x1F ? (v & ~0x1F) ^ 0x400 : v + 1);
+}
 
 // One tile to the left.
-inline uint16_t left(uint16_t v) { return static_cast<uint16_t>((v & 0x1F) == 0 ? (v | 0x1F) ^ 0x400 : v - 1); }
+inline uint16_t left(uint16_t v) {
+    return static_cast<uint16_t>((v & 0x1F) == 0 ? (v | 0x1F) ^ 0x400 : v - 1);
+}
 
 // One pixel row down. Rows 30 and 31 of a nametable hold attributes: 29 wraps to the next table, 31 within its own.
 inline uint16_t down(uint16_t v) {
@@ -22,9 +26,13 @@ inline uint16_t down(uint16_t v) {
 }
 
 // The horizontal part of v reloaded from t, as at dot 257.
-inline uint16_t reload_x(uint16_t v, uint16_t t) { return static_cast<uint16_t>((v & ~0x041F) | (t & 0x041F)); }
+inline uint16_t reload_x(uint16_t v, uint16_t t) {
+    return static_cast<uint16_t>((v & ~0x041F) | (t & 0x041F));
+}
 
 // v after a whole line from its start, or from anywhere before dot 256: down, reload, two prefetched tiles.
-inline uint16_t next_line(uint16_t v, uint16_t t) { return right(right(reload_x(down(v), t))); }
+inline uint16_t next_line(uint16_t v, uint16_t t) {
+    return right(right(reload_x(down(v), t)));
+}
 
 }  // namespace nes

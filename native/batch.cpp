@@ -99,9 +99,14 @@ void Batch::configure_screen(const ScreenConfig &config) {
 
 void Batch::step(const uint8_t *pads, const int32_t *frames, const bool *mask, ScreenUse use) {
     if (use >= ScreenUse::push && !screen_) throw std::invalid_argument("call configure_screen first");
+    for (int i = 0; i < lanes(); ++i) {
+        if (frames[i] < 0) throw std::invalid_argument("frames must not be negative");
+    }
+    stepping_ = true;
     pool_->run(lanes(), [&](int lane) {
         if ((!mask || mask[lane]) && frames[lane] > 0) step_lane(lane, pads + 2 * lane, frames[lane], use);
     });
+    stepping_ = false;
 }
 
 void Batch::step_lane(int lane, const uint8_t *pads, int frames, ScreenUse use) {

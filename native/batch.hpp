@@ -46,6 +46,8 @@ class Batch {
     Console &console(int lane) { return *consoles_[static_cast<size_t>(lane)]; }
     State *states() { return states_.get(); }
 
+    bool stepping() const { return stepping_.load(); }
+
     // pads: lanes x 2; frames: one count per lane; mask: nullptr for all.
     void step(const uint8_t *pads, const int32_t *frames, const bool *mask, ScreenUse use);
 
@@ -63,6 +65,7 @@ class Batch {
     std::unique_ptr<ScreenMaker> screen_;
     std::vector<uint8_t> screens_;
     std::unique_ptr<ThreadPool> pool_;
+    std::atomic<bool> stepping_{false};
 };
 
 }  // namespace nes

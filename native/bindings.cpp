@@ -25,7 +25,13 @@ using PadsArray = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::devi
 using FramesArray = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MaskArray = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// While a step runs without the GIL, other Python threads must not touch its consoles.
+void require_idle(const Batch &batch) {
+    if (batch.stepping()) throw std::runtime_error("this batch is being stepped by another thread");
+}
+
 nes::Console &lane_of(Batch &batch, int lane) {
+    require_idle(batch);
     if (lane < 0 || lane >= batch.lanes()) {
         throw nb::index_error(("lane " + std::to_string(lane) + " of " + std::to_string(batch.lanes())).c_str());
     }
@@ -52,6 +58,7 @@ void step(Batch &batch, const PadsArray &pads, const int32_t *frames, const std:
     if (static_cast<int>(pads.shape(0)) != batch.lanes() || pads.shape(1) != 2) {
         throw nb::value_error("pads must have the shape (lanes, 2)");
     }
+    require_idle(batch);
     const bool *selected = checked_mask(batch, mask);
     const nes::ScreenUse use = screen_use(screen);
     nb::gil_scoped_release unlocked;
@@ -163,6 +170,8 @@ NB_MODULE(_native, m) {
                std::optional<std::tuple<int, int>> size, int stack, bool max_pool) {
                 if (colour != "grey" && colour != "rgb") throw nb::value_error("colour must be 'grey' or 'rgb'");
                 Batch &batch = nb::cast<Batch &>(self);
+                require_idle(batch);
+                if (batch.screen()) throw nb::value_error("configure_screen was called before: make a new batch");
                 nes::ScreenConfig config;
                 config.rgb = colour == "rgb";
                 std::tie(config.top, config.bottom, config.left, config.right) = crop;
@@ -182,7 +191,7 @@ NB_MODULE(_native, m) {
             "colour"_a = "grey", "crop"_a = std::make_tuple(0, 0, 0, 0), "size"_a = nb::none(), "stack"_a = 1,
             "max_pool"_a = false,
             "Sets what screen='push' makes of a picture; returns the buffer it fills, newest frame last. "
-            "Once only: the buffer of an earlier call would be lost.")
+            "Once only.")
         .def(
             "frame",
             [](Batch &batch, int lane) {
@@ -246,10 +255,14 @@ NB_MODULE(_native, m) {
         .def(
             "load_lanes",
             [](Batch &batch, const MaskArray &mask, const std::vector<nb::bytes> &states) {
+                require_idle(batch);
                 const bool *selected = checked_mask(batch, mask);
                 const long count = std::count(selected, selected + batch.lanes(), true);
                 if (count != static_cast<long>(states.size())) {
                     throw nb::value_error("load_lanes takes one state for each lane in mask");
+                }
+                for (const nb::bytes &state : states) {
+                    batch.console(0).check(static_cast<const uint8_t *>(state.data()), state.size());
                 }
                 size_t next = 0;
                 for (int lane = 0; lane < batch.lanes(); ++lane) {

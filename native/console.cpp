@@ -134,7 +134,8 @@ std::vector<uint8_t> Console::save() const {
     return bytes;
 }
 
-void Console::load(const uint8_t *data, size_t size) {
+// Throws StateError unless load() will take these bytes.
+void Console::check(const uint8_t *data, size_t size) const {
     StateHeader header;
     if (size < sizeof header) throw StateError("not a save state: too short");
     std::memcpy(&header, data, sizeof header);
@@ -159,6 +160,13 @@ void Console::load(const uint8_t *data, size_t size) {
     State candidate;
     std::memcpy(static_cast<void *>(&candidate), body, kCoreStateSize);
     if (!plausible(candidate)) throw StateError("the save state is damaged: impossible values");
+}
+
+void Console::load(const uint8_t *data, size_t size) {
+    check(data, size);
+    StateHeader header;
+    std::memcpy(&header, data, sizeof header);
+    const uint8_t *body = data + sizeof header;
     const bool had_prg_ram = s.prg_ram_used;
     auto take = [&](void *to, size_t count) {
         std::memcpy(to, body, count);

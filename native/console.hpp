@@ -44,6 +44,7 @@ class Console {
     void run_frame(uint8_t pad1, uint8_t pad2, bool draw);
 
     std::vector<uint8_t> save() const;
+    void check(const uint8_t *data, size_t size) const;
     void load(const uint8_t *data, size_t size);  // throws StateError and changes nothing on a bad state
     void copy_from(const Console &other);
 

@@ -13,6 +13,7 @@
 
 #include "batch.hpp"
 #include "palette.hpp"
+#include "pixels.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -197,12 +198,9 @@ NB_MODULE(_native, m) {
             [](Batch &batch, int lane) {
                 const nes::Picture &picture = picture_of(batch, lane);
                 std::vector<uint8_t> rgb(nes::kHeight * nes::kWidth * 3);
-                uint8_t *out = rgb.data();
                 for (int y = 0; y < nes::kHeight; ++y) {
-                    for (int x = 0; x < nes::kWidth; ++x, out += 3) {
-                        const size_t index = static_cast<size_t>(picture.emphasis[y] << 6 | picture.pixels[y][x]);
-                        std::memcpy(out, nes::palette().rgb[index].data(), 3);
-                    }
+                    const uint32_t *colours = nes::palette().words.data() + (picture.emphasis[y] << 6);
+                    nes::map_rgb(picture.pixels[y], rgb.data() + y * nes::kWidth * 3, nes::kWidth, colours);
                 }
                 return owned(std::move(rgb), nes::kHeight, nes::kWidth, 3);
             },

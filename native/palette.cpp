@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace nes {
 namespace {
@@ -45,6 +46,8 @@ Palette build() {
         for (size_t c = 0; c < 3; ++c) {
             out.rgb[at][c] = static_cast<uint8_t>(std::lround(255 * std::clamp(rgb[c], 0.0, 1.0)));
         }
+        const uint8_t bytes[4] = {out.rgb[at][0], out.rgb[at][1], out.rgb[at][2], 0};
+        std::memcpy(&out.words[at], bytes, sizeof bytes);
         out.grey[at] =
             static_cast<uint8_t>(std::lround(0.299 * out.rgb[at][0] + 0.587 * out.rgb[at][1] + 0.114 * out.rgb[at][2]));
     }

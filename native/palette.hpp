@@ -9,6 +9,7 @@ namespace nes {
 
 struct Palette {
     std::array<std::array<uint8_t, 3>, 512> rgb;  // index: emphasis << 6 | colour
+    std::array<uint32_t, 512> words;              // the same three bytes in memory order, and a zero
     std::array<uint8_t, 512> grey;                // Rec. 601 luma of the same
 };
 

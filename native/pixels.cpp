@@ -1,5 +1,7 @@
 #include "pixels.hpp"
 
+#include <cstring>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define NES_X86 1
@@ -68,6 +70,13 @@ void map64(const uint8_t *in, uint8_t *out, size_t count, const uint8_t *table) 
     if (kHasSse) return map64_sse(in, out, count, table);
 #endif
     map_plain(in, out, count, table);
+}
+
+void map_rgb(const uint8_t *in, uint8_t *out, size_t count, const uint32_t *table) {
+    if (count == 0) return;
+    // Whole words are stored; the next pixel overwrites the fourth byte.
+    for (size_t i = 0; i + 1 < count; ++i, out += 3) std::memcpy(out, &table[in[i]], 4);
+    std::memcpy(out, &table[in[count - 1]], 3);
 }
 
 NES_CLONES void take_brighter(uint8_t *__restrict a, const uint8_t *__restrict b, size_t count) {

@@ -10,6 +10,9 @@ namespace nes {
 void map32(const uint8_t *in, uint8_t *out, size_t count, const uint8_t *table);
 void map64(const uint8_t *in, uint8_t *out, size_t count, const uint8_t *table);
 
+// Three bytes of RGB for each pixel; the table holds them in the low bytes of each word.
+void map_rgb(const uint8_t *in, uint8_t *out, size_t count, const uint32_t *table);
+
 // a[i] = max(a[i], b[i])
 void take_brighter(uint8_t *a, const uint8_t *b, size_t count);
 

@@ -57,7 +57,8 @@ void ScreenMaker::convert(const Picture &picture, std::vector<uint8_t> &out) con
         const uint8_t *from = picture.pixels[y + config_.top] + config_.left;
         const size_t emphasis = static_cast<size_t>(picture.emphasis[y + config_.top]) << 6;
         if (config_.rgb) {
-            for (size_t x = 0; x < width; ++x, to += 3) std::memcpy(to, colours.rgb[emphasis | from[x]].data(), 3);
+            map_rgb(from, to, width, colours.words.data() + emphasis);
+            to += 3 * width;
         } else {
             map64(from, to, width, colours.grey.data() + emphasis);
             to += width;

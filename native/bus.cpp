@@ -32,8 +32,9 @@ uint8_t Console::bus_read(uint16_t address, uint64_t n) {
     } else if (address == 0x4016 || address == 0x4017) {
         // The pad drives the low bits only; the rest is what was on the bus.
         uint8_t &shift = s.pad_shift[address & 1];
+        if (s.pad_strobe) shift = s.pads[address & 1];
         value = static_cast<uint8_t>((s.open_bus & 0xE0) | shift >> 7);
-        shift = static_cast<uint8_t>(shift << 1);
+        if (!s.pad_strobe) shift = static_cast<uint8_t>(shift << 1 | 1);  // after eight buttons: ones
     } else if (address >= 0x6000) {
         value = s.prg_ram[address & 0x1FFF];
     }
@@ -50,11 +51,12 @@ void Console::bus_write(uint16_t address, uint8_t value, uint64_t n) {
         s.dma_page = value;
         attention_ = s.cycle;
     } else if (address == 0x4016) {
-        // The pads are latched while the strobe is low; a program reads eight bits after the falling edge.
-        if (!(value & 1)) {
+        // While the strobe is high the pads are latched again and again; the falling edge keeps what was held.
+        if (s.pad_strobe) {
             s.pad_shift[0] = s.pads[0];
             s.pad_shift[1] = s.pads[1];
         }
+        s.pad_strobe = value & 1;
     } else if (address < 0x4018) {
         apu_write(address, value, n);
         update_attention();

@@ -57,7 +57,8 @@ uint64_t Console::idle_turns(const IdlePoll &poll, uint64_t cycle, uint8_t a, ui
         value = s.ram[poll.address];
     }
     if (until <= cycle + poll.period || !poll_would_loop(poll, value, a, x, y, c, v)) return 0;
-    return (until - 1 - cycle) / poll.period;
+    // One turn is always played after those skipped: it sets the registers and flags as the loop leaves them.
+    return (until - 1 - cycle) / poll.period - 1;
 }
 
 }  // namespace nes

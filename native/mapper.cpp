@@ -202,8 +202,10 @@ void Console::a12_line(int line, int first, int last) {
 }
 
 // Where on a line, after dot x, the counter may be clocked; -1 if nowhere.
-int Console::next_a12_event(int, int x) const {
+int Console::next_a12_event(int line, int x) const {
     const bool tall = s.ctrl & 0x20;
+    // The pre-render line ends the long low of vblank.
+    if (line == 261 && (s.ctrl & 0x10) && x < 5) return 5;
     if (!tall) {
         const bool background = s.ctrl & 0x10, sprite = s.ctrl & 8;
         const int at = background == sprite ? -1 : sprite ? 261 : 325;

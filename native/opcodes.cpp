@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint8_t kStore = 0x01;   // last cycle
 constexpr uint8_t kModify = 0x03;  // dummy write, then write
-constexpr uint8_t kJsr = 0x06;     // cycles 4 and 5 of 6
+constexpr uint8_t kJsr = 0x03;     // the two pushes, where cynes has them
 constexpr uint8_t kBreak = 0x1C;   // cycles 3, 4 and 5 of 7
 
 constexpr std::array<Opcode, 256> build() {

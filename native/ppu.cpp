@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kLatchFrames = 30;                           // how long the PPU's bus keeps a value
 constexpr int kGroupHigh = 1, kGroupMiddle = 2, kGroupLow = 4;  // latch bits 7-6, 5, 4-0
-constexpr int kDataReadGap = 2;                                 // $2007 reads closer than this (cycles) are one read
+constexpr int kIdleDot = 240 * kDotsPerLine + 1;
+constexpr int kDataReadGap = 2;  // $2007 reads closer than this (cycles) are one read
 
 }  // namespace
 
@@ -65,11 +66,16 @@ void Console::run_dots(int target) {
             run_visible_line(line, x, last);
             s.dot = line * kDotsPerLine + last;
         } else if (next < kVblankDot) {
+            // Done with the picture, the PPU leaves v on its address bus.
+            if (rom_.mapper == 4 && next <= kIdleDot && target >= kIdleDot) {
+                a12_access(s.v & 0x3FFF, s.frame_tick0 + kIdleDot);
+            }
             s.dot = target < kVblankDot - 1 ? target : kVblankDot - 1;
         } else if (next == kVblankDot) {
             if (!s.suppress_vblank) {
                 s.vblank = 1;
-                if (s.ctrl & 0x80) {
+                // Still set since power-on, the flag makes no new edge.
+                if ((s.ctrl & 0x80) && !s.nmi_line) {
                     s.nmi_line = 1;
                     s.nmi_edge = (s.frame_tick0 + kVblankDot + 2) / 3 - 1;
                 }
@@ -398,7 +404,10 @@ void Console::write_mask(uint8_t value, uint64_t n) {
                 s.oam_address = static_cast<uint8_t>(evaluate_sprites(line, s.oam_address, x - 1).address + 1);
             }
         }
-        if (rom_.mapper == 4) update_attention();
+        if (rom_.mapper == 4) {
+            if (!after && (s.dot <= kLastVisibleDot || s.dot >= kPreRenderDot)) a12_access(s.v & 0x3FFF, 3 * n + 4);
+            update_attention();
+        }
     }
 }
 

@@ -21,8 +21,9 @@ Fn shortcut(Fn fn, uint16_t operand) {
     case Fn::N##_aby: return page_in_ram ? Fn::N##_rmy : page_in_rom ? Fn::N##_roy : Fn::edge;
         ALU(lda)
         ALU(ora)
-    ALU(and)
-    ALU(eor) ALU(adc) ALU(sbc) ALU(cmp)
+        ALU(and)
+    ALU(eor)
+    ALU(adc) ALU(sbc) ALU(cmp)
 #undef ALU
 #define ABSOLUTE(N) \
     case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;

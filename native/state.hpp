@@ -67,7 +67,7 @@ struct State {
     uint8_t dmc_loop, dmc_irq_enabled, dmc_buffer_empty;
 
     // Pads: bit 7 A, 6 B, 5 Select, 4 Start, 3 Up, 2 Down, 1 Left, 0 Right.
-    uint8_t pads[2], pad_shift[2];
+    uint8_t pads[2], pad_shift[2], pad_strobe;
 
     // Mapper.
     uint8_t mapper_register[8];

@@ -22,8 +22,9 @@ Fn shortcut(Fn fn, uint16_t operand) {
         ALU(lda)
         ALU(ora)
         ALU(and)
-    ALU(eor)
-    ALU(adc) ALU(sbc) ALU(cmp)
+        ALU(eor)
+    ALU(adc)
+    ALU(sbc) ALU(cmp)
 #undef ALU
 #define ABSOLUTE(N) \
     case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;

@@ -1,0 +1,68 @@
+# Every target does its own set-up: Debian packages, .venv, pinned Python packages, the native core.
+# Stamp files under .venv make the second run start at once; delete .venv to begin anew.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMPS := .venv/stamps
+NATIVE_SOURCES := CMakeLists.txt $(shell find native -type f 2>/dev/null)
+
+# The ROM package is used for its data file only; its dependencies do not work with NumPy 2.
+ROM_PACKAGE := gym-super-mario-bros==7.4.0
+
+.PHONY: help setup test lint format bench test-native clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make test         lint, then all tests"
+	@echo "make lint         ruff, mypy, clang-format"
+	@echo "make format       rewrite the sources as the linters want them"
+	@echo "make bench        measure ourselves and our peers, rewrite docs/results.md"
+	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
+	@echo "make setup        only the set-up: .venv with everything installed"
+	@echo "make clean        remove what was built"
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	scripts/check_native_format.sh $(BIN)/clang-format
+
+format: setup
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	scripts/check_native_format.sh $(BIN)/clang-format --fix
+
+bench: setup
+	mkdir -p benchmarks/results
+	$(BIN)/mario-rl bench emulators --json benchmarks/results/emulators.json
+	$(BIN)/mario-rl bench environment --json benchmarks/results/environment.json
+	$(BIN)/python -m benchmarks.report
+
+test-native: setup
+	scripts/test_native.sh
+
+clean:
+	rm -rf .venv .venv-peers build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: $(STAMPS)/native
+
+$(STAMPS)/debian: scripts/install_debian_packages.sh
+	PYTHON=$(PYTHON) scripts/install_debian_packages.sh
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	mkdir -p $(STAMPS) && touch $@
+
+# constraints.txt pins every package, so it serves as the list of what to install, too. Its torch comes from the package
+# index with CUDA; PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu gets the much smaller CPU build.
+$(STAMPS)/python: $(STAMPS)/debian constraints.txt
+	$(BIN)/python -m pip install --quiet --requirement constraints.txt
+	$(BIN)/python -m pip install --quiet --no-deps $(ROM_PACKAGE)
+	touch $@
+
+# The project itself, editable. The build directory stays, so a change in native/ compiles only what it touches.
+$(STAMPS)/native: $(STAMPS)/python pyproject.toml $(NATIVE_SOURCES)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@

@@ -1,0 +1,144 @@
+"""The `mario-rl` command.
+
+A mistake of the user ends in one line on stderr and exit code 2; a traceback is always a bug of ours.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from mario_rl import __version__, doctor
+from mario_rl.emulators import rom as roms
+
+app = typer.Typer(
+    help="Reinforcement learning on NES games.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+rom_app = typer.Typer(help="The ROM files this machine has: import your own, list them.", rich_markup_mode=None)
+bench_app = typer.Typer(help="Measure our speed against other emulators, in the same run.", rich_markup_mode=None)
+app.add_typer(rom_app, name="rom")
+app.add_typer(bench_app, name="bench")
+
+RomOption = Annotated[Path | None, typer.Option("--rom", help="ROM file to use instead of the one that is found.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Fewer and shorter rounds: under 60 s, less exact.")]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", help="Write the figures as one JSON object to this file; - is stdout.")
+]
+
+
+class Mistake(typer.TyperException):
+    """Something the user can put right; the message says how."""
+
+    exit_code = 2
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line (`sys.argv` by default) and exit with its status."""
+    try:
+        status = app(args=arguments, prog_name="mario-rl", standalone_mode=False)
+    except typer.TyperException as mistake:
+        advice = "" if isinstance(mistake, Mistake) else " Try `mario-rl --help`."
+        one_line = " ".join(mistake.format_message().split())
+        print(f"mario-rl: {one_line}{advice}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(status or 0)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"mario-rl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options_of_every_command(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("doctor")
+def examine(rom: RomOption = None) -> None:
+    """Check this machine: versions, native core, ROMs, Mednafen, speed. Exit code 1 if the core or a ROM is missing."""
+    healthy = True
+    for finding in doctor.findings(rom):
+        print(finding.line(), flush=True)
+        healthy = healthy and (finding.ok or not finding.required)
+    raise typer.Exit(0 if healthy else 1)
+
+
+@rom_app.command("import")
+def import_rom(
+    file: Annotated[Path, typer.Argument(help="An iNES file (.nes).")],
+    game: Annotated[
+        str | None, typer.Option(help=f"Which game an unknown dump is: {', '.join(roms.GAMES)}.", show_default=False)
+    ] = None,
+) -> None:
+    """Check a ROM file and store it in the user data directory, where every command finds it."""
+    if not doctor.core_is_built():
+        raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
+    try:
+        imported = roms.import_rom(file, game)
+    except (OSError, ValueError) as problem:  # RomError is a ValueError
+        raise Mistake(f"cannot import {file}: {problem}") from problem
+    print(f"imported {imported.title} [{imported.game}] as {imported.path}")
+    if imported.game == roms.UNKNOWN_GAME:
+        print(
+            f"its hash is not known; if it is one of {', '.join(roms.GAMES)}, import it again with --game",
+            file=sys.stderr,
+        )
+
+
+@rom_app.command("list")
+def list_roms() -> None:
+    """List the ROMs of this machine in lookup order: the first of each game is the one that is used."""
+    try:
+        found = [rom for game in roms.GAMES for rom in roms.located_roms(game)] + roms.imported_roms(roms.UNKNOWN_GAME)
+    except OSError as problem:
+        raise Mistake(str(problem)) from problem
+    for rom in found:
+        print(f"{rom.game}\t{rom.sha256[:12]}\t{rom.source}\t{rom.title}\t{rom.path}")
+    if not found:
+        print("no ROMs found; `mario-rl rom import FILE` adds one", file=sys.stderr)
+
+
+@bench_app.command("emulators")
+def bench_emulators(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
+    """Frames per second of one console on one core: ours, cynes, stable-retro and nes-py."""
+    _run_benchmark("emulators", quick, json, rom)
+
+
+@bench_app.command("environment")
+def bench_environment(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
+    """Steps per second of vectorised Super Mario Bros. environments: ours and stable-retro's."""
+    _run_benchmark("environment", quick, json, rom)
+
+
+def _run_benchmark(name: str, quick: bool, json: str | None, rom: Path | None) -> None:
+    # Benchmarks belong to the source tree, not to the installed package: they run from there, in their own process.
+    source_tree = Path(__file__).resolve().parents[1]
+    if not (source_tree / "benchmarks" / f"{name}.py").is_file():
+        raise Mistake("the benchmarks are in the source tree: clone the repository and run `pip install -e .` in it")
+    if not doctor.core_is_built():
+        raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
+    try:
+        rom_file = roms.find_rom("smb", rom).resolve()
+    except OSError as problem:
+        raise Mistake(str(problem)) from problem
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--rom", str(rom_file)]
+    if quick:
+        command.append("--quick")
+    if json is not None:
+        if json != "-" and not Path(json).resolve().parent.is_dir():
+            raise Mistake(f"{Path(json).resolve().parent}: no such directory for --json")
+        command += ["--json", json if json == "-" else str(Path(json).resolve())]
+    raise typer.Exit(subprocess.run(command, cwd=source_tree, check=False).returncode)

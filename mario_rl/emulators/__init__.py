@@ -1,0 +1,1 @@
+"""Consoles: the native NES core, and the ROM files it runs."""

@@ -1,0 +1,62 @@
+"""What every test gets: the ROM of this machine, directories of its own, and no silent skips in CI."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from mario_rl.emulators.rom import RomNotFound, environment_variable, find_rom
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+_directories = tempfile.TemporaryDirectory(prefix="mario-rl-tests-")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Find the ROM as a user would; then give the tests directories of their own for imports and caches."""
+    try:
+        os.environ[environment_variable("smb")] = str(find_rom("smb"))
+    except RomNotFound:
+        os.environ.pop(environment_variable("smb"), None)
+    os.environ["MARIO_RL_DATA_DIR"] = str(Path(_directories.name) / "data")
+    os.environ["MARIO_RL_CACHE_DIR"] = str(Path(_directories.name) / "cache")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _directories.cleanup()
+
+
+@pytest.fixture(scope="session")
+def smb_rom() -> Path:
+    """The Super Mario Bros. ROM file."""
+    try:
+        return find_rom("smb")
+    except RomNotFound as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return _fail_skip_in_ci((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return _fail_skip_in_ci((yield))
+
+
+def _fail_skip_in_ci(report: Report) -> Report:
+    """A missing tool or ROM skips its tests on a developer's machine; in CI that would hide them, so it fails."""
+    if os.environ.get("CI") and report.outcome == "skipped" and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which is a failure when CI is set: {report.longrepr}"
+    return report

@@ -1,0 +1,62 @@
+"""Super Mario Bros. as a single Gymnasium environment: one of the vector environment's lanes, without autoreset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from mario_rl.environment.smb.lanes import SmbLanes
+from mario_rl.environment.smb.settings import SmbSettings
+from mario_rl.environment.smb.vector import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
+
+Array = npt.NDArray[Any]
+
+
+class SmbEnv(gymnasium.Env[Array, np.int64]):
+    """One game of Super Mario Bros. `settings`: see `SmbSettings`."""
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}  # noqa: RUF012  Gymnasium's own
+
+    def __init__(self, *, render_mode: str | None = None, **settings: Any):
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.settings = SmbSettings(**settings)
+        self.lanes = SmbLanes(1, self.settings, draw=render_mode is not None)
+        self.observation_space = self.lanes.observation.space
+        self.action_space = spaces.Discrete(len(self.lanes.pad_table))
+        self._lane = np.ones(1, np.bool_)
+        self._seeded = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start a new episode."""
+        super().reset(seed=seed)
+        if seed is not None or not self._seeded:
+            self.lanes.seed(0, self.np_random)
+            self._seeded = True
+        self.lanes.reset(self._lane)
+        return self.lanes.observation.read()[0], _of_one_lane(self.lanes.info(None))
+
+    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Play one step."""
+        if not self.action_space.contains(action):
+            raise ValueError(f"an action is a number from 0 to {len(self.lanes.pad_table) - 1}, not {action!r}")
+        reward, outcome = self.lanes.step(np.array([action]))
+        info = _of_one_lane(self.lanes.info(outcome))
+        observation = self.lanes.observation.read()[0]
+        return observation, float(reward[0]), bool(outcome.terminated[0]), bool(outcome.truncated[0]), info
+
+    def render(self) -> npt.NDArray[np.uint8] | None:
+        """The screen, uint8[240, 256, 3], if `render_mode` is "rgb_array"."""
+        return None if self.render_mode is None else self.lanes.frame(0)
+
+    def close(self) -> None:
+        """Free the console."""
+        self.lanes.close()
+
+
+def _of_one_lane(info: dict[str, Array]) -> dict[str, Any]:
+    return {key: values[0].item() for key, values in info.items()}

@@ -1,0 +1,151 @@
+"""Writes docs/results.md, and the table in README.md, from benchmarks/results/*.json: `python -m benchmarks.report`.
+
+The figures and the pages are committed together; a test writes the pages again and compares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.worker import SOURCE_TREE
+
+RESULTS = SOURCE_TREE / "benchmarks" / "results"
+RESULTS_PAGE = SOURCE_TREE / "docs" / "results.md"
+README = SOURCE_TREE / "README.md"
+README_BEGIN = "<!-- results: written by `python -m benchmarks.report` -->\n"
+README_END = "<!-- end of results -->\n"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a figure says, the value we aim at, and whether that is the least or the most it should be."""
+
+    figure: str
+    says: str
+    value: float
+    at_most: bool = False
+
+    def row(self, ratios: dict[str, float | None]) -> str:
+        """A table row: what, measured, goal."""
+        measured = ratios[self.figure]
+        unit = " µs" if self.figure.endswith("_us") else "×"
+        shown = "not measured" if measured is None else f"{measured:g}{unit}"
+        missed = measured is None or (measured > self.value if self.at_most else measured < self.value)
+        bound = "at most" if self.at_most else "at least"
+        return f"| {self.says} | **{shown}** | {bound} {self.value:g}{unit}{' (missed)' if missed else ''} |"
+
+
+GOALS = {
+    "emulators": [
+        Goal("ram_vs_cynes", "one console, RAM only, against cynes", 45),
+        Goal("ram_vs_stable_retro", "one console, RAM only, against stable-retro", 10),
+        Goal("render_vs_stable_retro", "one console, every frame drawn, against stable-retro", 2.3),
+        Goal("save_load_us", "save and load a state", 10, at_most=True),
+    ],
+    "environment": [
+        Goal("pixels16_vs_stable_retro", "16 lanes of 84×84×4 pixels, against stable-retro in 16 processes", 18),
+        Goal("tiles32_vs_stable_retro", "32 lanes of tiles, against stable-retro with RAM in 32 processes", 25),
+        Goal("threads2_vs_1", "two threads against one, 32 lanes of tiles", 1.8),
+    ],
+}
+
+
+def summary_table(emulators: dict[str, Any], environment: dict[str, Any]) -> str:
+    """The figures we have goals for; this table is in the README, too."""
+    rows = [goal.row(emulators["ratios"]) for goal in GOALS["emulators"]]
+    rows += [goal.row(environment["ratios"]) for goal in GOALS["environment"]]
+    return "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
+
+
+def results_page(emulators: dict[str, Any], environment: dict[str, Any]) -> str:
+    """The whole of docs/results.md."""
+    consoles = [
+        f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
+        f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
+        for name, figures in emulators["systems"].items()
+        if figures["available"]
+    ]
+    vectors = [
+        f"| {name} {figures['version']} | {measurement} | {rate['per_second']:,.0f} |"
+        for name, figures in environment["systems"].items()
+        if figures["available"]
+        for measurement, rate in figures.items()
+        if isinstance(rate, dict)
+    ]
+    memory = emulators["systems"]["mario-rl"]["memory"]
+    return f"""# Results
+
+Written by `make bench` (`python -m benchmarks.report`); do not edit.
+
+- Consoles: {conditions(emulators)}.
+- Vector environments: {conditions(environment)}.
+
+Systems take turns in rounds; a ratio is the median of the rounds' ratios.
+
+{summary_table(emulators, environment)}
+## One console
+
+Frames per second of CPU time, one core, the same 600 frames of running and jumping through 1-1, over and over
+(`benchmarks/smb_run.py`). RAM only: four frames a call where the system can; cynes, stable-retro and nes-py draw
+all the same. Drawn: every frame handed over as an RGB array.
+
+| | RAM only | drawn | save + load, µs |
+|---|---|---|---|
+{chr(10).join(consoles)}
+
+{memory["lanes"]} of our consoles take {memory["megabytes"]:.0f} MB.
+
+## Vector environments
+
+Environment steps per second of wall time, all lanes together: random actions, frame skip 4, preprocessing and
+resets included. stable-retro runs in its usual form: an AsyncVectorEnv with a process per lane and Gymnasium's grey,
+resize and stack wrappers; its episodes end when all lives are lost, ours at a death.
+
+- `pixels16`: 84×84 grey, 4 stacked, 16 lanes; ours with two threads.
+- `tiles32`, `tiles32_one_thread`: our tiles, 32 lanes, two threads and one.
+- `ram32`: RAM observations, 32 lanes.
+
+| | measurement | steps/s |
+|---|---|---|
+{chr(10).join(vectors)}
+"""
+
+
+def conditions(report: dict[str, Any]) -> str:
+    """Where and how a benchmark was run."""
+    machine = report["machine"]
+    return (
+        f"{report['rounds']} rounds{' (--quick)' if report['quick'] else ''} on {machine['date']}, {machine['cpu']}, "
+        f"{machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
+        f"load {machine['load_at_start']:g} at the start"
+    )
+
+
+def with_table(readme: str, table: str) -> str:
+    """The README with the table between its two markers replaced."""
+    before, begin, rest = readme.partition(README_BEGIN)
+    _, end, after = rest.partition(README_END)
+    if not begin or not end:
+        raise ValueError(f"README.md lacks the markers {README_BEGIN.strip()} and {README_END.strip()}")
+    return f"{before}{begin}{table}{end}{after}"
+
+
+def load(name: str) -> dict[str, Any]:
+    """One benchmark's figures, as `mario-rl bench NAME --json FILE` wrote them."""
+    figures: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return figures
+
+
+def main() -> None:
+    """Rewrite both pages."""
+    emulators, environment = load("emulators"), load("environment")
+    RESULTS_PAGE.write_text(results_page(emulators, environment))
+    README.write_text(with_table(README.read_text(), summary_table(emulators, environment)))
+    print(f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)} and the table in {README.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""docs/results.md and the README's table are what the committed figures say."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import report
+from benchmarks.report import Goal
+
+
+def test_the_pages_are_written_from_the_committed_figures() -> None:
+    emulators, environment = report.load("emulators"), report.load("environment")
+    assert report.results_page(emulators, environment) == report.RESULTS_PAGE.read_text()
+    readme = report.README.read_text()
+    assert report.with_table(readme, report.summary_table(emulators, environment)) == readme
+
+
+@pytest.mark.parametrize(
+    ("measured", "at_most", "missed"),
+    [(9.9, False, True), (10.0, False, False), (9.9, True, False), (10.1, True, True)],
+)
+def test_a_missed_goal_is_shown(measured: float, at_most: bool, missed: bool) -> None:
+    row = Goal("figure", "words", 10, at_most).row({"figure": measured})
+    assert ("(missed)" in row) is missed
+
+
+def test_only_the_table_in_the_readme_is_replaced() -> None:
+    readme = f"before\n{report.README_BEGIN}old\n{report.README_END}after\n"
+    assert report.with_table(readme, "new\n") == f"before\n{report.README_BEGIN}new\n{report.README_END}after\n"
+    with pytest.raises(ValueError, match="markers"):
+        report.with_table("no markers", "new\n")

@@ -24,6 +24,49 @@ class Registers(TypedDict):
 def palette() -> NDArray[np.uint8]:
     """RGB of every NES colour: uint8[emphasis 8, colour 64, 3]."""
 
+def gather(memory: NDArray[np.uint8], addresses: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+    """out[k, lane] = memory[lane, addresses[k]]."""
+
+def gather_words(
+    memory: NDArray[np.uint8], low: NDArray[np.int64], high: NDArray[np.int64], out: NDArray[np.int16]
+) -> None:
+    """out[k, lane] = memory[lane, high[k]] << 8 | memory[lane, low[k]]."""
+
+def gather_decimals(
+    memory: NDArray[np.uint8], starts: NDArray[np.int64], digits: NDArray[np.int64], out: NDArray[np.int32]
+) -> None:
+    """Decimal numbers of one digit a byte, highest first: digits[k] of them from starts[k] on, into out[k, lane]."""
+
+def look_up(
+    memory: NDArray[np.uint8], addresses: NDArray[np.int64], tables: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """out[lane, k] = tables[k, memory[lane, addresses[k]]]."""
+
+def mark(
+    out: NDArray[np.float32],
+    there: NDArray[np.bool_],
+    plane: NDArray[np.int16],
+    row: NDArray[np.int16],
+    column: NDArray[np.int16],
+    shape: tuple[int, int, int],
+) -> None:
+    """out[lane].reshape(shape)[plane, row, column] = 1 for every thing of every lane that is there and inside."""
+
+def look_up_window(
+    memory: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    rows: int,
+    row_stride: int,
+    outside: bytes,
+    tables: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None:
+    """A window of each lane's memory, each byte turned into one number per table.
+
+    starts[lane, c] is the address of column c's first row, rows lie row_stride apart; a negative start -1-k stands
+    for a column of bytes outside[k]. out[lane] gets one plane of rows x columns per table.
+    """
+
 class Rom:
     """A cartridge image (iNES)."""
 

@@ -220,14 +220,17 @@ constexpr unsigned kC = 0x01, kZ = 0x02, kI = 0x04, kD = 0x08, kB = 0x10, kU = 0
         OP(PRG(address));                           \
         NEXT();                                     \
     }
-#define READ_ALU(name, OP)                                                                                         \
-    READ_IMM(name, OP)                                                                                             \
-    READ_ZP(name, OP)                                                                                              \
-    READ_ZPI(name, zpx, ZPX, OP)                                                                                   \
-    READ_ABS(name, OP)                                                                                             \
-    READ_ABI(name, abx, X, OP)                                                                                     \
-    READ_ABI(name, aby, Y, OP) READ_IZX(name, OP) READ_IZY(name, OP) READ_RAM(name, OP) READ_RMI(name, rmx, X, OP) \
-        READ_RMI(name, rmy, Y, OP) READ_ROI(name, rox, X, OP) READ_ROI(name, roy, Y, OP)
+#define READ_ALU(name, OP)                                                                              \
+    READ_IMM(name, OP)                                                                                  \
+    READ_ZP(name, OP)                                                                                   \
+    READ_ZPI(name, zpx, ZPX, OP)                                                                        \
+    READ_ABS(name, OP)                                                                                  \
+    READ_ABI(name, abx, X, OP)                                                                          \
+    READ_ABI(name, aby, Y, OP)                                                                          \
+    READ_IZX(name, OP)                                                                                  \
+    READ_IZY(name, OP)                                                                                  \
+    READ_RAM(name, OP) READ_RMI(name, rmx, X, OP) READ_RMI(name, rmy, Y, OP) READ_ROI(name, rox, X, OP) \
+        READ_ROI(name, roy, Y, OP)
 
 // --- addressing modes that write ---
 #define STORE_ZP(name, VALUE)                             \

@@ -23,25 +23,25 @@ namespace nes {
     NES_READ_ALU(X, and)                                                                                               \
     NES_READ_ALU(X, eor)                                                                                               \
     NES_READ_ALU(X, adc)                                                                                               \
-    NES_READ_ALU(X, sbc) NES_READ_ALU(X, cmp) X(ldx_imm) X(ldx_zp) X(ldx_zpy) X(ldx_abs) X(ldx_aby) X(ldx_ram)         \
-        X(ldx_rmy) X(ldx_roy) X(ldy_imm) X(ldy_zp) X(ldy_zpx) X(ldy_abs) X(ldy_abx) X(ldy_ram) X(ldy_rmx) X(ldy_rox)   \
-            X(lax_zp) X(lax_zpy) X(lax_abs) X(lax_aby) X(lax_izx) X(lax_izy) X(cpx_imm) X(cpx_zp) X(cpx_abs)           \
-                X(cpx_ram) X(cpy_imm) X(cpy_zp) X(cpy_abs) X(cpy_ram) X(bit_zp) X(bit_abs) X(bit_ram) X(nop_imp)       \
-                    X(nop_imm) X(nop_zp) X(nop_zpx) X(nop_abs) X(nop_abx) X(sta_zp) X(sta_zpx) X(sta_abs) X(sta_abx)   \
-                        X(sta_aby) X(sta_izx) X(sta_izy) X(sta_ram) X(sta_rmx) X(sta_rmy) X(stx_zp) X(stx_zpy)         \
-                            X(stx_abs) X(stx_ram) X(sty_zp) X(sty_zpx) X(sty_abs) X(sty_ram) X(sax_zp) X(sax_zpy)      \
-                                X(sax_abs) X(sax_izx) NES_SHIFT(X, asl) NES_SHIFT(X, lsr) NES_SHIFT(X, rol)            \
-                                    NES_SHIFT(X, ror) NES_STEP(X, inc) NES_STEP(X, dec) NES_COMBINED(X, slo)           \
-                                        NES_COMBINED(X, rla) NES_COMBINED(X, sre) NES_COMBINED(X, rra)                 \
-                                            NES_COMBINED(X, dcp) NES_COMBINED(X, isc) X(anc_imm) X(alr_imm) X(arr_imm) \
-                                                X(sbx_imm) X(ane_imm) X(lxa_imm) X(sha_izy) X(sha_aby) X(shx_aby)      \
-                                                    X(shy_abx) X(tas_aby) X(las_aby) X(tax) X(tay) X(txa) X(tya)       \
-                                                        X(tsx) X(txs) X(inx) X(iny) X(dex) X(dey) X(clc) X(sec) X(cli) \
-                                                            X(sei) X(clv) X(cld) X(sed) X(pha) X(php) X(pla) X(plp)    \
-                                                                X(bpl) X(bmi) X(bvc) X(bvs) X(bcc) X(bcs) X(bne)       \
-                                                                    X(beq) X(jmp_abs) X(jmp_ind) X(jsr) X(rts) X(rti)  \
-                                                                        X(brk) X(jam) X(edge) X(resync) X(idle_jump)   \
-                                                                            X(idle_poll)
+    NES_READ_ALU(X, sbc)                                                                                               \
+    NES_READ_ALU(X, cmp)                                                                                               \
+    X(ldx_imm)                                                                                                         \
+    X(ldx_zp) X(ldx_zpy) X(ldx_abs) X(ldx_aby) X(ldx_ram) X(ldx_rmy) X(ldx_roy) X(ldy_imm) X(ldy_zp) X(ldy_zpx)        \
+        X(ldy_abs) X(ldy_abx) X(ldy_ram) X(ldy_rmx) X(ldy_rox) X(lax_zp) X(lax_zpy) X(lax_abs) X(lax_aby) X(lax_izx)   \
+            X(lax_izy) X(cpx_imm) X(cpx_zp) X(cpx_abs) X(cpx_ram) X(cpy_imm) X(cpy_zp) X(cpy_abs) X(cpy_ram) X(bit_zp) \
+                X(bit_abs) X(bit_ram) X(nop_imp) X(nop_imm) X(nop_zp) X(nop_zpx) X(nop_abs) X(nop_abx) X(sta_zp)       \
+                    X(sta_zpx) X(sta_abs) X(sta_abx) X(sta_aby) X(sta_izx) X(sta_izy) X(sta_ram) X(sta_rmx) X(sta_rmy) \
+                        X(stx_zp) X(stx_zpy) X(stx_abs) X(stx_ram) X(sty_zp) X(sty_zpx) X(sty_abs) X(sty_ram)          \
+                            X(sax_zp) X(sax_zpy) X(sax_abs) X(sax_izx) NES_SHIFT(X, asl) NES_SHIFT(X, lsr) NES_SHIFT(  \
+                                X, rol) NES_SHIFT(X, ror) NES_STEP(X, inc) NES_STEP(X, dec) NES_COMBINED(X, slo)       \
+                                NES_COMBINED(X, rla) NES_COMBINED(X, sre) NES_COMBINED(X, rra) NES_COMBINED(X, dcp)    \
+                                    NES_COMBINED(X, isc) X(anc_imm) X(alr_imm) X(arr_imm) X(sbx_imm) X(ane_imm)        \
+                                        X(lxa_imm) X(sha_izy) X(sha_aby) X(shx_aby) X(shy_abx) X(tas_aby) X(las_aby)   \
+                                            X(tax) X(tay) X(txa) X(tya) X(tsx) X(txs) X(inx) X(iny) X(dex) X(dey)      \
+                                                X(clc) X(sec) X(cli) X(sei) X(clv) X(cld) X(sed) X(pha) X(php) X(pla)  \
+                                                    X(plp) X(bpl) X(bmi) X(bvc) X(bvs) X(bcc) X(bcs) X(bne) X(beq)     \
+                                                        X(jmp_abs) X(jmp_ind) X(jsr) X(rts) X(rti) X(brk) X(jam)       \
+                                                            X(edge) X(resync) X(idle_jump) X(idle_poll)
 
 enum class Fn : uint16_t {
 #define X(name) name,

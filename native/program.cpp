@@ -23,19 +23,22 @@ Fn shortcut(Fn fn, uint16_t operand) {
         ALU(ora)
         ALU(and)
         ALU(eor)
-    ALU(adc)
-    ALU(sbc) ALU(cmp)
+        ALU(adc)
+        ALU(sbc)
+        ALU(cmp)
 #undef ALU
 #define ABSOLUTE(N) \
     case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;
-        ABSOLUTE(ldx) ABSOLUTE(ldy) ABSOLUTE(cpx) ABSOLUTE(cpy) ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty)
-            ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc) ABSOLUTE(dec)
+        ABSOLUTE(ldx)
+    ABSOLUTE(ldy)
+    ABSOLUTE(cpx) ABSOLUTE(cpy) ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty) ABSOLUTE(asl) ABSOLUTE(lsr)
+        ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc) ABSOLUTE(dec)
 #undef ABSOLUTE
 #define INDEXED_X(N) \
     case Fn::N##_abx: return page_in_ram ? Fn::N##_rmx : Fn::edge;
-                INDEXED_X(sta) INDEXED_X(asl) INDEXED_X(lsr) INDEXED_X(rol) INDEXED_X(ror) INDEXED_X(inc) INDEXED_X(dec)
+            INDEXED_X(sta) INDEXED_X(asl) INDEXED_X(lsr) INDEXED_X(rol) INDEXED_X(ror) INDEXED_X(inc) INDEXED_X(dec)
 #undef INDEXED_X
-                    case Fn::sta_aby:
+                case Fn::sta_aby:
         return page_in_ram ? Fn::sta_rmy : Fn::edge;
     case Fn::ldx_aby: return page_in_ram ? Fn::ldx_rmy : page_in_rom ? Fn::ldx_roy : Fn::edge;
     case Fn::ldy_abx: return page_in_ram ? Fn::ldy_rmx : page_in_rom ? Fn::ldy_rox : Fn::edge;

@@ -1,7 +1,8 @@
 // What the fuzz drivers share: a reproducible random source, a time budget, small cartridges of random content.
 //
-// A driver takes its budget in seconds and optionally a first seed. Each case has its own seed, printed when something is
-// wrong, so `driver 1 SEED` repeats it. The sanitizers do the finding; the drivers check invariants on top.
+// A driver takes its budget in seconds and optionally a first seed. Each case has its own seed, printed when
+// something is wrong, so `driver 1 SEED` repeats it. The sanitizers do the finding; the drivers check invariants on
+// top.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Random machine code, JAM included, on every mapper: it runs, idle-loop skipping and drawing change nothing, and a saved
-// state continues as the console itself does.
+// Random machine code, JAM included, on every mapper: it runs, idle-loop skipping and drawing change nothing, and a
+// saved state continues as the console itself does.
 #include "fuzz.hpp"
 
 namespace {

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from mario_rl._native import gather, gather_decimals, gather_words
+
 Bytes = npt.NDArray[np.uint8]
 Shorts = npt.NDArray[np.int16]
 Ints = npt.NDArray[np.int32]
@@ -84,23 +86,22 @@ _BYTES_LOOKED_AT = (
     *(TIME_IS_UP, WORLD, STAGE),
 )
 _BLOCKS_LOOKED_AT = (
-    # the high bytes of all positions, then the low bytes
-    *(slice(SLOT_X_PAGE, SLOT_X_PAGE + THINGS), slice(SLOT_Y_PAGE, SLOT_Y_PAGE + THINGS)),
-    slice(SCREEN_LEFT_PAGE, SCREEN_LEFT_PAGE + 1),
-    *(slice(SLOT_X, SLOT_X + THINGS), slice(SLOT_Y, SLOT_Y + THINGS)),
-    slice(SCREEN_LEFT, SCREEN_LEFT + 1),
+    slice(SLOT_Y_PAGE, SLOT_Y_PAGE + 1),
     *(ENEMY_ACTIVE, ENEMY_TYPE, ENEMY_STATE, ENEMY_SPEED_X, FIREBAR_ANGLE, MISC_STATE),
-    *(SCORE_DIGITS, COIN_DIGITS, CLOCK_DIGITS),
 )
 # The rows of the table `GameMemory.look` fills.
-_ADDRESSES = np.concatenate([_BYTES_LOOKED_AT, *(np.arange(block.start, block.stop) for block in _BLOCKS_LOOKED_AT)])
-_DIGITS = SCORE_DIGITS.stop - SCORE_DIGITS.start + 2 + 3
-
-# Turns the digits into score, coins and clock (float32 holds all of them exactly).
-_DIGIT_WEIGHTS = np.zeros((3, _DIGITS), np.float32)
-_DIGIT_WEIGHTS[0, 0:6] = 1_000_000, 100_000, 10_000, 1_000, 100, 10
-_DIGIT_WEIGHTS[1, 6:8] = 10, 1
-_DIGIT_WEIGHTS[2, 8:11] = 100, 10, 1
+_ADDRESSES = np.concatenate(
+    [_BYTES_LOOKED_AT, *(np.arange(block.start, block.stop) for block in _BLOCKS_LOOKED_AT)], dtype=np.int64
+)
+# All positions: the x of Mario and of the six enemy slots, their y, and the x of the screen's left edge.
+_POSITIONS_LOW = np.array([*range(SLOT_X, SLOT_X + THINGS), *range(SLOT_Y, SLOT_Y + THINGS), SCREEN_LEFT], np.int64)
+_POSITIONS_HIGH = np.array(
+    [*range(SLOT_X_PAGE, SLOT_X_PAGE + THINGS), *range(SLOT_Y_PAGE, SLOT_Y_PAGE + THINGS), SCREEN_LEFT_PAGE], np.int64
+)
+# The numbers of the status bar: score, coins, clock.
+_NUMBERS = (SCORE_DIGITS, COIN_DIGITS, CLOCK_DIGITS)
+_NUMBER_STARTS = np.array([digits.start for digits in _NUMBERS], np.int64)
+_NUMBER_DIGITS = np.array([digits.stop - digits.start for digits in _NUMBERS], np.int64)
 
 
 class GameMemory:
@@ -126,23 +127,22 @@ class GameMemory:
         # screen, and the x of the screen's left edge, behind which Mario cannot go. They are int16, so that distances
         # are right even where the loops of 4-4 take x below 0.
         self.positions = np.zeros((2 * THINGS + 1, len(ram)), np.int16)
-        self._pages = self.rows(SLOT_X_PAGE, len(self.positions))
-        self._in_page = self.rows(SLOT_X, len(self.positions))
         self.xs: Shorts = self.positions[:THINGS]
         self.ys_from_above: Shorts = self.positions[THINGS : 2 * THINGS]
         self.x: Shorts = self.xs[SLOT_PLAYER]
         self.screen_left: Shorts = self.positions[-1]
         self._area_low = self.row(AREA_POINTER)
         self._area_high = self.row(AREA_POINTER + 1)
-        self._digits = self.rows(SCORE_DIGITS.start, _DIGITS)
 
     def look(self) -> None:
         """Take in the RAM as it is now; to be called whenever the consoles have run."""
-        self.table[:] = self.ram.T[_ADDRESSES]
-        np.left_shift(self._pages, 8, out=self.positions, dtype=np.int16)
-        self.positions += self._in_page
-        # the three numbers of the status bar, in an array of their own
-        self.score, self.coins, self.clock = (_DIGIT_WEIGHTS @ self._digits.astype(np.float32)).astype(np.int32)
+        gather(self.ram, _ADDRESSES, self.table)
+        gather_words(self.ram, _POSITIONS_LOW, _POSITIONS_HIGH, self.positions)
+        # in an array of their own each time: environments hand them out
+        numbers = np.empty((3, len(self.ram)), np.int32)
+        gather_decimals(self.ram, _NUMBER_STARTS, _NUMBER_DIGITS, numbers)
+        self.score, self.coins, self.clock = numbers
+        self.score *= 10  # the last digit on the screen is always 0
 
     @staticmethod
     def row_number(address: int) -> int:

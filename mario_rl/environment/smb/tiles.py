@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mario_rl._native import look_up, look_up_window, mark
 from mario_rl.environment.smb import memory
 from mario_rl.environment.smb.memory import Bytes, GameMemory, Shorts
 
@@ -44,9 +45,8 @@ PIPE_MOUTHS = (0x10, 0x11, 0x1F, 0x6C)  # of pipes that lead somewhere: from abo
 # The ring holds 32 columns. Counted from the screen's left edge, the game has drawn at least 22 columns ahead
 # (measured over whole levels); beyond them the ring still holds what Mario left behind long ago.
 COLUMNS_AHEAD = 22
-RING = 2 * CELLS
-BEHIND_THE_SCREEN, NOT_DRAWN_YET = RING, RING + 1  # two columns of a third page we add: a wall, and air
-PAGES = 3 * CELLS
+OUTSIDE = bytes([WALL, AIR])
+BEHIND_THE_SCREEN, NOT_DRAWN_YET = -1, -2  # stand for columns of these two bytes (see `look_up_window`)
 
 # --- moving things ------------------------------------------------------------------------------------------------
 FIREBARS = (0x1B, 0x1C, 0x1D, 0x1E, 0x1F)
@@ -120,13 +120,15 @@ def _table(default: float, *entries: tuple[Iterable[int], float], dtype: type = 
     return table
 
 
-MAP_TABLES = (
-    _table(1, (NOT_SOLID, 0)),
-    _table(0, (BRICKS_AND_QUESTION_BLOCKS, 1), (PIPE_MOUTHS, 0.5)),
-    _table(0, (COINS, 1), (GOALS, 0.5)),
+MAP_TABLES = np.stack(
+    [
+        _table(1, (NOT_SOLID, 0)),
+        _table(0, (BRICKS_AND_QUESTION_BLOCKS, 1), (PIPE_MOUTHS, 0.5)),
+        _table(0, (COINS, 1), (GOALS, 0.5)),
+    ]
 )
 IS_KNOWN = _table(0, ((*ENEMY_TYPES, *PLATFORM_TYPES, POWERUP), 1), dtype=np.uint8)
-PLANE_OF_TYPE = _table(0, (ENEMY_TYPES, ENEMIES), (PLATFORM_TYPES, PLATFORMS), ((POWERUP,), POWERUPS), dtype=np.int32)
+PLANE_OF_TYPE = _table(0, (ENEMY_TYPES, ENEMIES), (PLATFORM_TYPES, PLATFORMS), ((POWERUP,), POWERUPS), dtype=np.int16)
 KIND_OF_TYPE = _table(0, (ENEMY_TYPES, 1), (PLATFORM_TYPES, -1), ((POWERUP,), 0.5))
 SPEED_TABLE = np.array([_signed(value) / 16 for value in range(256)], np.float32).clip(-LARGEST, LARGEST)
 # From a thing's y to the middle of its lowest tile (measured on the game's sprites): most things are drawn down to
@@ -135,25 +137,24 @@ MIDDLE_OF_TYPE = _table(16, (LIFTS, 4), ((FLAME,), 4), (FIREBARS, 4), dtype=np.i
 IS_LARGE = _table(False, ((*FIREBARS, *LIFTS, FLAME, BOWSER), True), dtype=np.bool_)
 
 
-def _column_table() -> npt.NDArray[np.intp]:
-    """Where the 16 columns of the window start in the ring: what to add a row's 16 * row to.
+def _column_table() -> npt.NDArray[np.int64]:
+    """The address of the top cell of each of the window's 16 columns, or what stands in for it outside the ring.
 
     Indices: (window start - screen start) mod 64 and window start mod 32, in columns.
     """
     columns = np.arange(COLUMNS)
     in_ring = (np.arange(32)[:, None] + columns) % 32
-    starts = in_ring // 16 * CELLS + in_ring % 16
+    addresses = memory.METATILES.start + in_ring // 16 * CELLS + in_ring % 16
     window_from_screen = (np.arange(64) + 32) % 64 - 32
     on_screen = window_from_screen[:, None, None] + columns
-    table = np.where(on_screen < 0, BEHIND_THE_SCREEN, np.broadcast_to(starts, (64, 32, COLUMNS)))
-    return np.where(on_screen > COLUMNS_AHEAD, NOT_DRAWN_YET, table).astype(np.intp)
+    table = np.where(on_screen < 0, BEHIND_THE_SCREEN, np.broadcast_to(addresses, (64, 32, COLUMNS)))
+    return np.where(on_screen > COLUMNS_AHEAD, NOT_DRAWN_YET, table).astype(np.int64)
 
 
 _COLUMNS = _column_table()
-_ROW_STARTS = (np.arange(ROWS) * 16)[:, None]
 _BYTE_SCALAR_TABLE = np.array([[f(v) for v in range(256)] for _, _, f in BYTE_SCALARS], np.float32)
-_BYTE_SCALAR_TABLE = _BYTE_SCALAR_TABLE.clip(-LARGEST, LARGEST).ravel()
-_TABLE_STARTS = np.arange(len(BYTE_SCALARS))[:, None] * 256
+_BYTE_SCALAR_TABLE = _BYTE_SCALAR_TABLE.clip(-LARGEST, LARGEST)
+_BYTE_SCALAR_ADDRESSES = np.array([address for _, address, _ in BYTE_SCALARS], np.int64)
 _SCALAR_START = LAYOUT["scalars"].start
 _X = SCALARS.index("x")  # then y and screen_x, then 4 x SCALAR_SLOTS
 _PER_128 = np.float32(1 / 128)
@@ -162,11 +163,9 @@ _MARIO_OFFSET = np.array([[0], [1 + memory.PAGE / 128], [1]], np.float32)
 _NEAR_FROM = np.array([NEAR_LEFT, NEAR_ABOVE], np.int16)[:, None, None]
 _NEAR_SIZE = np.array([NEAR_RIGHT - NEAR_LEFT, NEAR_BELOW - NEAR_ABOVE], np.uint16)[:, None, None]
 _ROWS = slice(memory.THINGS, 2 * memory.THINGS)
-_WINDOW_SIZE = np.array([COLUMNS] * memory.THINGS + [ROWS] * memory.THINGS + [0], np.uint16)[:, None]
 _SMALL_TYPES = bytes(np.flatnonzero(~IS_LARGE).tolist())
 ABOVE_THE_WINDOW = memory.PAGE + STATUS_BAR  # pixels from where y is counted to the first row
 MIDDLE_IN_WINDOW_OF_TYPE = MIDDLE_OF_TYPE - np.int16(ABOVE_THE_WINDOW)
-PLANE_START_OF_TYPE = PLANE_OF_TYPE * np.int32(CELLS)
 
 
 class TileReader:
@@ -174,19 +173,11 @@ class TileReader:
 
     def __init__(self, game: GameMemory):
         self._game = game
-        ram = game.ram
-        self._lanes = len(ram)
-        self._metatiles: Bytes = ram[:, memory.METATILES]
-        self._ring = np.empty((self._lanes, PAGES), np.uint8)
-        self._ring[:, BEHIND_THE_SCREEN::16] = WALL
-        self._ring[:, NOT_DRAWN_YET::16] = AIR
-        self._ring_starts = (np.arange(self._lanes) * PAGES)[:, None]
-        self._lane_starts = np.arange(self._lanes, dtype=np.int32) * SIZE
+        self._lanes = len(game.ram)
 
         def rows(block: slice) -> Bytes:
             return game.rows(block.start, block.stop - block.start)
 
-        self._byte_rows = np.array([game.row_number(address) for _, address, _ in BYTE_SCALARS])
         self._active = rows(memory.ENEMY_ACTIVE)
         self._type = rows(memory.ENEMY_TYPE)
         self._state = rows(memory.ENEMY_STATE)
@@ -197,9 +188,9 @@ class TileReader:
         self._harder = game.row(memory.HARDER_OBJECTS)
         self._area_type = game.row(memory.AREA_TYPE)
 
-        # Of every slot: is something there, and where does its plane start in the output. Row 0 is Mario's: constant.
+        # Of every slot: is something there, and in which plane. Row 0 is Mario's: constant.
         self._there = np.ones((memory.THINGS, self._lanes), np.bool_)
-        self._plane_start = np.full((memory.THINGS, 1), MARIO * CELLS, np.int32) + self._lane_starts
+        self._plane = np.full((memory.THINGS, self._lanes), MARIO, np.int16)
         # From a position to a point in the tile it stands for: half a tile to the right, down to the middle of the tile
         # (y counts from a page above the screen, rows from the status bar), nothing for the edge of the screen.
         self._to_tile = np.zeros_like(game.positions)
@@ -228,12 +219,8 @@ class TileReader:
         return out
 
     def _draw_map(self, out: Floats, first_column: Shorts, screen_column: Shorts) -> None:
-        self._ring[:, :RING] = self._metatiles
-        columns = _COLUMNS[(first_column - screen_column) & 63, first_column & 31] + self._ring_starts
-        cells = (columns[:, None] + _ROW_STARTS).reshape(self._lanes, CELLS)
-        tiles = self._ring.ravel().take(cells).astype(np.intp)
-        for plane, table in enumerate(MAP_TABLES):
-            out[:, plane * CELLS : (plane + 1) * CELLS] = table.take(tiles)
+        columns = _COLUMNS[(first_column - screen_column) & 63, first_column & 31]
+        look_up_window(self._game.ram, columns, ROWS, COLUMNS, OUTSIDE, MAP_TABLES, out)
 
     def _draw_things(self, out: Floats, kind: Indices, first_column: Shorts, where: Shorts) -> None:
         """Mario and the six enemy slots, one tile each."""
@@ -243,32 +230,29 @@ class TileReader:
         np.logical_and(
             self._active, IS_KNOWN.take(kind) > (self._state & memory.ENEMY_DEFEATED), out=self._there[enemies]
         )
-        np.add(PLANE_START_OF_TYPE.take(kind), self._lane_starts, out=self._plane_start[enemies])
-        where[: memory.THINGS] -= first_column
-        in_window = where.view(np.uint16) < _WINDOW_SIZE  # as unsigned numbers, negative ones are large
-        seen = in_window[: memory.THINGS] & in_window[_ROWS] & self._there
-        cells = where[_ROWS] * COLUMNS + where[: memory.THINGS] + self._plane_start
-        out.reshape(-1)[cells[seen]] = 1
+        PLANE_OF_TYPE.take(kind, out=self._plane[enemies], mode="clip")
+        columns = where[: memory.THINGS]
+        columns -= first_column
+        mark(out, self._there, self._plane, where[_ROWS], columns, (len(PLANES), ROWS, COLUMNS))
 
     def _write_scalars(self, out: Floats, kind: Indices) -> None:
-        scalars = np.empty((len(SCALARS), self._lanes), np.float32)
-        raw = self._game.table.take(self._byte_rows, axis=0)
-        _BYTE_SCALAR_TABLE.take(raw + _TABLE_STARTS, out=scalars[: len(BYTE_SCALARS)], mode="clip")
+        look_up(self._game.ram, _BYTE_SCALAR_ADDRESSES, _BYTE_SCALAR_TABLE, out[:, _SCALAR_START:])
+        scalars = np.empty((len(SCALARS) - _X, self._lanes), np.float32)
         mario = self._mario
         mario[:2] = self._game.positions[:: memory.THINGS][:2]
         np.subtract(mario[0], self._game.screen_left, out=mario[2])
-        np.subtract(mario * _MARIO_SCALE, _MARIO_OFFSET, out=scalars[_X : _X + 3])
-        np.minimum(scalars[_X + 1], LARGEST, out=scalars[_X + 1])
+        np.subtract(mario * _MARIO_SCALE, _MARIO_OFFSET, out=scalars[:3])
+        np.minimum(scalars[1], LARGEST, out=scalars[1])
 
         by_axis = self._game.positions[:-1].reshape(2, memory.THINGS, self._lanes)
         distances = by_axis[:, 1 : 1 + SCALAR_SLOTS] - by_axis[:, :1]
         near = (distances - _NEAR_FROM).view(np.uint16) < _NEAR_SIZE
-        described = scalars[_X + 3 :].reshape(4, SCALAR_SLOTS, self._lanes)
+        described = scalars[3:].reshape(4, SCALAR_SLOTS, self._lanes)
         KIND_OF_TYPE.take(kind[:SCALAR_SLOTS], out=described[0], mode="clip")
         np.multiply(distances, _PER_128, out=described[1:3])
         SPEED_TABLE.take(self._speed, out=described[3], mode="clip")
         described *= near[0] & near[1] & self._there[1 : 1 + SCALAR_SLOTS]
-        out[:, _SCALAR_START:] = scalars.T
+        out[:, _SCALAR_START + _X :] = scalars.T
 
     def _has_large_things(self) -> bool:
         """Perhaps: the types of empty slots count, too."""

@@ -77,6 +77,7 @@ class Console {
     // ppu.cpp
     void ppu_sync(uint64_t tick);
     void run_dots(int target);
+    bool skip_lines(int line, int end);
     void run_visible_line(int line, int first, int last);
     void run_pre_render(int first, int last);
     uint8_t ppu_read(uint16_t address, uint64_t n);

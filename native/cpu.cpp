@@ -51,6 +51,9 @@ void Console::run() {
 #define X(name) &&do_##name,
         NES_FUNCTIONS(X)
 #undef X
+#define X(first, second) &&do_##first##_##second,
+            NES_FUSED(X)
+#undef X
     };
     uint8_t *const ram = s.ram;
     unsigned A = s.a, X = s.x, Y = s.y, S = s.s, C, V, NZ;
@@ -399,29 +402,18 @@ do_plp:
     }
 
     // --- control flow ---
-    // The decoder left "crosses a page" in bit 8 of the operand.
-#define BRANCH(name, CONDITION)                     \
-    do_##name : {                                   \
-        ip += 2, cyc += 2;                          \
-        if (CONDITION) {                            \
-            ip += static_cast<int8_t>(op.arg);      \
-            cyc += 1 + (op.arg >> 8);               \
-            if (__builtin_expect(cyc >= stop, 0)) { \
-                if (op.arg >> 8) goto event;        \
-                goto event_branch;                  \
-            }                                       \
-            DISPATCH();                             \
-        }                                           \
-        NEXT();                                     \
+#define BRANCH(name, CONDITION) \
+    do_##name : {               \
+        RUN_BRANCH(CONDITION);  \
     }
-    BRANCH(bpl, !FLAG_N)
-    BRANCH(bmi, FLAG_N)
-    BRANCH(bvc, !V)
-    BRANCH(bvs, V)
-    BRANCH(bcc, !C)
-    BRANCH(bcs, C)
-    BRANCH(bne, !FLAG_Z)
-    BRANCH(beq, FLAG_Z)
+    BRANCH(bpl, IF_bpl)
+    BRANCH(bmi, IF_bmi)
+    BRANCH(bvc, IF_bvc)
+    BRANCH(bvs, IF_bvs)
+    BRANCH(bcc, IF_bcc)
+    BRANCH(bcs, IF_bcs)
+    BRANCH(bne, IF_bne)
+    BRANCH(beq, IF_beq)
 do_jmp_abs:
     cyc += 3;
     ENTER(op.arg);
@@ -487,6 +479,47 @@ do_brk:
         no_nmi = true;
         goto event;
     }
+    // --- frequent pairs: the first, a look at the clock, and the second without another dispatch ---
+#define FUSE_BRANCH(first, branch) \
+    do_##first##_##branch : {      \
+        RUN_##first;               \
+        BETWEEN();                 \
+        RUN_BRANCH(IF_##branch);   \
+    }
+#define FUSE_STORE(first, store) \
+    do_##first##_##store : {     \
+        RUN_##first;             \
+        BETWEEN();               \
+        RUN_##store;             \
+        NEXT();                  \
+    }
+#define FUSE_BRANCHES(first) NES_FUSE_BRANCH(FUSE_BRANCH, first)
+#define FUSE_STORES(first) NES_FUSE_STORE(FUSE_STORE, first)
+    FUSE_BRANCHES(lda_zp)
+    FUSE_BRANCHES(lda_zpx)
+    FUSE_BRANCHES(lda_ram)
+    FUSE_BRANCHES(lda_rmx)
+    FUSE_BRANCHES(ldy_zp)
+    FUSE_BRANCHES(ldy_ram)
+    FUSE_BRANCHES(cmp_imm)
+    FUSE_BRANCHES(cmp_zp)
+    FUSE_BRANCHES(cpx_imm)
+    FUSE_BRANCHES(cpy_imm)
+    FUSE_BRANCHES(and_imm)
+    FUSE_BRANCHES(dex)
+    FUSE_BRANCHES(dey)
+    FUSE_BRANCHES(inx)
+    FUSE_BRANCHES(iny)
+    FUSE_BRANCHES(lsr_acc)
+    FUSE_STORES(lda_imm)
+    FUSE_STORES(lda_zp)
+    FUSE_STORES(lda_ram)
+    FUSE_STORES(lda_rox)
+    FUSE_STORES(lda_roy)
+    FUSE_STORES(lda_rmx)
+    FUSE_STORES(adc_imm)
+    FUSE_STORES(sbc_imm)
+
 do_jam:
     // The CPU is stuck until power or reset; time goes on.
     cyc = cyc + 1 > stop ? cyc + 1 : stop;

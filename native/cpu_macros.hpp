@@ -220,17 +220,17 @@ constexpr unsigned kC = 0x01, kZ = 0x02, kI = 0x04, kD = 0x08, kB = 0x10, kU = 0
         OP(PRG(address));                           \
         NEXT();                                     \
     }
-#define READ_ALU(name, OP)                                                                              \
-    READ_IMM(name, OP)                                                                                  \
-    READ_ZP(name, OP)                                                                                   \
-    READ_ZPI(name, zpx, ZPX, OP)                                                                        \
-    READ_ABS(name, OP)                                                                                  \
-    READ_ABI(name, abx, X, OP)                                                                          \
-    READ_ABI(name, aby, Y, OP)                                                                          \
-    READ_IZX(name, OP)                                                                                  \
-    READ_IZY(name, OP)                                                                                  \
-    READ_RAM(name, OP) READ_RMI(name, rmx, X, OP) READ_RMI(name, rmy, Y, OP) READ_ROI(name, rox, X, OP) \
-        READ_ROI(name, roy, Y, OP)
+#define READ_ALU(name, OP)       \
+    READ_IMM(name, OP)           \
+    READ_ZP(name, OP)            \
+    READ_ZPI(name, zpx, ZPX, OP) \
+    READ_ABS(name, OP)           \
+    READ_ABI(name, abx, X, OP)   \
+    READ_ABI(name, aby, Y, OP)   \
+    READ_IZX(name, OP)           \
+    READ_IZY(name, OP)           \
+    READ_RAM(name, OP)           \
+    READ_RMI(name, rmx, X, OP) READ_RMI(name, rmy, Y, OP) READ_ROI(name, rox, X, OP) READ_ROI(name, roy, Y, OP)
 
 // --- addressing modes that write ---
 #define STORE_ZP(name, VALUE)                             \
@@ -418,3 +418,69 @@ constexpr unsigned kC = 0x01, kZ = 0x02, kI = 0x04, kD = 0x08, kB = 0x10, kU = 0
 #define SHIFT(name, OP) MODIFY_ACC(name, OP) MODIFY_ZP(name, OP) MODIFY_ABS(name, OP) MODIFY_SHORT(name, OP)
 #define STEP(name, OP) MODIFY_ZP(name, OP) MODIFY_ABS(name, OP) MODIFY_SHORT(name, OP)
 #define COMBINED(name, OP) MODIFY_ZP(name, OP) MODIFY_ABS(name, OP) MODIFY_MORE(name, OP)
+
+// --- branches; the decoder left "crosses a page" in bit 8 of the operand ---
+#define IF_bpl !FLAG_N
+#define IF_bmi FLAG_N
+#define IF_bvc !V
+#define IF_bvs V
+#define IF_bcc !C
+#define IF_bcs C
+#define IF_bne !FLAG_Z
+#define IF_beq FLAG_Z
+#define RUN_BRANCH(CONDITION)                   \
+    ip += 2, cyc += 2;                          \
+    if (CONDITION) {                            \
+        ip += static_cast<int8_t>(op.arg);      \
+        cyc += 1 + (op.arg >> 8);               \
+        if (__builtin_expect(cyc >= stop, 0)) { \
+            if (op.arg >> 8) goto event;        \
+            goto event_branch;                  \
+        }                                       \
+        DISPATCH();                             \
+    }                                           \
+    NEXT()
+
+// --- the parts of fused pairs ---
+// Between the two: the boundary an interrupt could use, then the second's operand.
+#define BETWEEN()                                     \
+    if (__builtin_expect(cyc >= stop, 0)) goto event; \
+    op = *ip
+#define RUN_lda_imm (ip += 2, cyc += 2, LDA(op.arg & 0xFFu))
+#define RUN_lda_zp (ip += 2, cyc += 3, LDA(ram[op.arg & 0xFF]))
+#define RUN_lda_zpx (ip += 2, cyc += 4, LDA(ram[ZPX]))
+#define RUN_lda_ram (ip += 3, cyc += 4, LDA(ram[op.arg & 0x7FF]))
+#define RUN_lda_rmx (ip += 3, cyc += 4 + CROSSED(op.arg, X), LDA(ram[(op.arg + X) & 0x7FF]))
+#define RUN_lda_rox (ip += 3, cyc += 4 + CROSSED(op.arg, X), LDA(PRG(op.arg + X)))
+#define RUN_lda_roy (ip += 3, cyc += 4 + CROSSED(op.arg, Y), LDA(PRG(op.arg + Y)))
+#define RUN_ldy_zp (ip += 2, cyc += 3, LDY(ram[op.arg & 0xFF]))
+#define RUN_ldy_ram (ip += 3, cyc += 4, LDY(ram[op.arg & 0x7FF]))
+#define RUN_adc_imm    \
+    ip += 2, cyc += 2; \
+    ADC(op.arg & 0xFFu)
+#define RUN_sbc_imm    \
+    ip += 2, cyc += 2; \
+    SBC(op.arg & 0xFFu)
+#define RUN_cmp_imm    \
+    ip += 2, cyc += 2; \
+    CMP(op.arg & 0xFFu)
+#define RUN_cmp_zp     \
+    ip += 2, cyc += 3; \
+    CMP(ram[op.arg & 0xFF])
+#define RUN_cpx_imm    \
+    ip += 2, cyc += 2; \
+    CPX(op.arg & 0xFFu)
+#define RUN_cpy_imm    \
+    ip += 2, cyc += 2; \
+    CPY(op.arg & 0xFFu)
+#define RUN_and_imm (ip += 2, cyc += 2, AND(op.arg & 0xFFu))
+#define RUN_dex (ip += 1, cyc += 2, X = (X - 1) & 0xFF, SET_NZ(X))
+#define RUN_dey (ip += 1, cyc += 2, Y = (Y - 1) & 0xFF, SET_NZ(Y))
+#define RUN_inx (ip += 1, cyc += 2, X = (X + 1) & 0xFF, SET_NZ(X))
+#define RUN_iny (ip += 1, cyc += 2, Y = (Y + 1) & 0xFF, SET_NZ(Y))
+#define RUN_lsr_acc (ip += 1, cyc += 2, LSR(A))
+#define RUN_sta_zp (ip += 2, cyc += 3, ram[op.arg & 0xFF] = static_cast<uint8_t>(A))
+#define RUN_sta_zpx (ip += 2, cyc += 4, ram[ZPX] = static_cast<uint8_t>(A))
+#define RUN_sta_ram (ip += 3, cyc += 4, ram[op.arg & 0x7FF] = static_cast<uint8_t>(A))
+#define RUN_sta_rmx (ip += 3, cyc += 5, ram[(op.arg + X) & 0x7FF] = static_cast<uint8_t>(A))
+#define RUN_sta_rmy (ip += 3, cyc += 5, ram[(op.arg + Y) & 0x7FF] = static_cast<uint8_t>(A))

@@ -82,10 +82,11 @@ void Console::begin_line(int line) {
     line_.tiles = 0;
     line_.any_sprites = false;
     picture_->emphasis[line] = s.mask >> 5;
-    if (!s.sprites_ready || line == 0 || sprites_in_range(line - 1) == 0) return;
+    if (!s.sprites_ready || line == 0) return;
+    const int in_range = sprites_in_range(line - 1), shown = in_range < 8 ? in_range : 8;
     const int height = sprite_height();
     int found[8], count = 0;
-    for (int i = 0; i < 64 && count < 8; ++i) {
+    for (int i = 0; i < 64 && count < shown; ++i) {
         const int row = line - 1 - s.oam[i * 4];
         if (row >= 0 && row < height) found[count++] = i;
     }

@@ -91,6 +91,26 @@ NES_CLONES void add_weighed(uint16_t *__restrict sums, const uint8_t *__restrict
     for (size_t i = 0; i < count; ++i) sums[i] = static_cast<uint16_t>(sums[i] + in[i] * weight);
 }
 
+void reduce_row(const uint16_t *sums, const int *first, const int16_t *weights, size_t count, uint8_t *out) {
+#if NES_X86
+    // Halved, the sums fit signed 16 bits, and PMADDWD does eight products at once.
+    for (size_t x = 0; x < count; ++x) {
+        const __m128i values = _mm_srli_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i *>(sums + first[x])), 1);
+        const __m128i factors = _mm_loadu_si128(reinterpret_cast<const __m128i *>(weights + 8 * x));
+        __m128i total = _mm_madd_epi16(values, factors);
+        total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4E));
+        total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xB1));
+        out[x] = static_cast<uint8_t>((_mm_cvtsi128_si32(total) + (1 << 14)) >> 15);
+    }
+#else
+    for (size_t x = 0; x < count; ++x) {
+        int total = 1 << 14;
+        for (int k = 0; k < 8; ++k) total += (sums[first[x] + k] >> 1) * weights[8 * x + k];
+        out[x] = static_cast<uint8_t>(total >> 15);
+    }
+#endif
+}
+
 NES_CLONES void merge_sprites(uint8_t *__restrict background, const uint8_t *__restrict sprites, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         const uint8_t sprite = sprites[i], under = background[i];

@@ -20,6 +20,10 @@ void take_brighter(uint8_t *a, const uint8_t *b, size_t count);
 void weigh(uint16_t *sums, const uint8_t *in, size_t count, uint16_t weight);
 void add_weighed(uint16_t *sums, const uint8_t *in, size_t count, uint16_t weight);
 
+// Grey pixels from a row of 8.8 sums: out[x] = sum over k < 8 of sums[first[x] + k] * weights[8 x + k] / 256.
+// The row has 8 more values after its last; the 8 weights of a pixel total at most 256.
+void reduce_row(const uint16_t *sums, const int *first, const int16_t *weights, size_t count, uint8_t *out);
+
 // Sprites over background, both as palette entries: 0 is transparent, bit 7 of a sprite pixel puts it behind.
 void merge_sprites(uint8_t *background, const uint8_t *sprites, size_t count);
 

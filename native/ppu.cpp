@@ -61,6 +61,7 @@ void Console::run_dots(int target) {
                 s.dot = end;
                 continue;
             }
+            if (x == 0 && !drawing_ && rom_.mapper != 4 && skip_lines(line, (target + 1) / kDotsPerLine)) continue;
             const int line_end = line * kDotsPerLine + 340;
             const int last = target < line_end ? target - line * kDotsPerLine : 340;
             run_visible_line(line, x, last);
@@ -101,18 +102,32 @@ void Console::run_dots(int target) {
     }
 }
 
+// Whole lines from `line` up to (not including) `end` that nobody looks at and on which nothing can happen: only v moves.
+// Returns whether there was one.
+bool Console::skip_lines(int line, int end) {
+    if (s.oam_address) return false;
+    const int first = line;
+    if (end > 240) end = 240;
+    // Rows that show sprite 0, unless it has hit already.
+    const int sprite0_top = s.sprite0_hit ? 255 : s.oam[0] + 1, sprite0_end = sprite0_top + sprite_height();
+    uint16_t v = s.v;
+    for (; line < end; ++line) {
+        if (line >= sprite0_top && line < sprite0_end) break;
+        if (!s.overflow && line_may_overflow(line)) break;
+        v = next_line(v, s.t);
+    }
+    if (line == first) return false;
+    s.v = v;
+    s.sprites_ready = 1;
+    s.dot = line * kDotsPerLine - 1;
+    return true;
+}
+
 // Dots first..last of a visible line with rendering on.
 void Console::run_visible_line(int line, int first, int last) {
     const bool whole = first == 0 && last == 340;
     const int sprite0_row = line - 1 - s.oam[0];
     const bool sprite0_here = !s.sprite0_hit && sprite0_row >= 0 && sprite0_row < sprite_height();
-    if (whole && !drawing_ && !sprite0_here && rom_.mapper != 4 && !s.oam_address &&
-        (s.overflow || !line_may_overflow(line))) {
-        // Nobody looks, and nothing can happen.
-        s.v = next_line(s.v, s.t);
-        s.sprites_ready = 1;
-        return;
-    }
     if (rom_.mapper == 4) a12_line(line, first, last);
     if (drawing_) {
         if (whole) {

@@ -30,9 +30,11 @@ Fn shortcut(Fn fn, uint16_t operand) {
 #define ABSOLUTE(N) \
     case Fn::N##_abs: return in_ram ? Fn::N##_ram : Fn::edge;
         ABSOLUTE(ldx)
-    ABSOLUTE(ldy)
-    ABSOLUTE(cpx) ABSOLUTE(cpy) ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty) ABSOLUTE(asl) ABSOLUTE(lsr)
-        ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc) ABSOLUTE(dec)
+        ABSOLUTE(ldy)
+        ABSOLUTE(cpx)
+    ABSOLUTE(cpy)
+    ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty) ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror)
+        ABSOLUTE(inc) ABSOLUTE(dec)
 #undef ABSOLUTE
 #define INDEXED_X(N) \
     case Fn::N##_abx: return page_in_ram ? Fn::N##_rmx : Fn::edge;
@@ -46,11 +48,24 @@ Fn shortcut(Fn fn, uint16_t operand) {
     }
 }
 
+// One handler for both instructions, if there is one; else the first's.
+uint16_t fused(Fn first, Fn second) {
+    const auto pair = [](Fn a, Fn b) { return static_cast<uint32_t>(a) << 16 | static_cast<uint32_t>(b); };
+    switch (pair(first, second)) {
+#define X(a, b) \
+    case static_cast<uint32_t>(Fn::a) << 16 | static_cast<uint32_t>(Fn::b): return static_cast<uint16_t>(Fn::a##_##b);
+        NES_FUSED(X)
+#undef X
+        default: return static_cast<uint16_t>(first);
+    }
+}
+
 }  // namespace
 
 Program::Program(const std::vector<uint8_t> &prg, bool optimised) : ops_(prg.size()) {
     for (size_t bank = 0; bank * kBank < prg.size(); ++bank) {
         decode_bank(prg.data() + bank * kBank, bank, optimised);
+        if (optimised) fuse_bank(prg.data() + bank * kBank, bank);
     }
 }
 
@@ -85,6 +100,16 @@ void Program::decode_bank(const uint8_t *bytes, size_t bank, bool optimised) {
             const Fn fast = shortcut(static_cast<Fn>(op.fn), op.arg);
             if (fast != Fn::edge) op.fn = static_cast<uint16_t>(fast);
         }
+    }
+}
+
+// Lets the first instruction of a frequent pair run the second as well. The second keeps its own entry: code may jump
+// to it, and an interrupt may come between the two.
+void Program::fuse_bank(const uint8_t *bytes, size_t bank) {
+    Op *ops = ops_.data() + bank * kBank;
+    for (size_t at = 0; at < kBank; ++at) {
+        const size_t next = at + kOpcodes[bytes[at]].length;
+        if (next < kBank) ops[at].fn = fused(static_cast<Fn>(ops[at].fn), static_cast<Fn>(ops[next].fn));
     }
 }
 

@@ -43,6 +43,7 @@ class Program {
 
   private:
     void decode_bank(const uint8_t *bytes, size_t bank, bool optimised);
+    void fuse_bank(const uint8_t *bytes, size_t bank);
     bool match_poll(const uint8_t *bytes, size_t at, IdlePoll &poll) const;
 
     std::vector<Op> ops_;

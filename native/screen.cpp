@@ -26,6 +26,14 @@ ScreenMaker::ScreenMaker(const ScreenConfig &config) : config_(config) {
     if (config.stack < 1 || config.stack > 64) throw std::invalid_argument("stack must be between 1 and 64");
     rows_ = cells(source_height_, height_);
     columns_ = cells(source_width_, width_);
+    if (columns_.taps <= 8) {
+        for (int x = 0; x < width_; ++x) {
+            for (int k = 0; k < 8; ++k) {
+                const size_t at = static_cast<size_t>(x * columns_.taps + k);
+                column_weights8_.push_back(k < columns_.taps ? static_cast<int16_t>(columns_.weights[at]) : int16_t{0});
+            }
+        }
+    }
 }
 
 ScreenMaker::Cells ScreenMaker::cells(int source, int target) {
@@ -88,6 +96,11 @@ void ScreenMaker::resize(const std::vector<uint8_t> &converted, uint8_t *out) co
         weigh(sum, from, stride, weights[0]);
         for (int k = 1; k < rows.taps && weights[k]; ++k) {
             add_weighed(sum, from + static_cast<size_t>(k) * stride, stride, weights[k]);
+        }
+        if (channels == 1 && !column_weights8_.empty()) {
+            reduce_row(sum, columns_.first.data(), column_weights8_.data(), static_cast<size_t>(width_), out);
+            out += width_;
+            continue;
         }
         const uint16_t *column_weights = columns_.weights.data();
         for (int x = 0; x < width_; ++x, column_weights += columns_.taps) {

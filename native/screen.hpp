@@ -46,6 +46,7 @@ class ScreenMaker {
     ScreenConfig config_;
     int source_height_, source_width_, height_, width_;
     Cells rows_, columns_;
+    std::vector<int16_t> column_weights8_;  // the columns' weights as reduce_row wants them, if they fit
 };
 
 }  // namespace nes

@@ -23,6 +23,7 @@ void Console::apu_power() {
     s.apu_cycle = -1;
     s.frame_zero = -1;
     s.frame_reset_at = kNever;
+    s.dmc_length = 1;
     s.dmc_period = kDmcPeriods[0];
     s.dmc_timer_at = kDmcPeriods[0] - 1;
     s.dmc_bits = 8;
@@ -207,6 +208,7 @@ void Console::dmc_take_byte(uint64_t n, int stall) {
             s.dmc_irq_since = n + static_cast<uint64_t>(stall);
         }
     }
+    dmc_advance(n + static_cast<uint64_t>(stall));  // a byte that runs out while the CPU stalls is not fetched
 }
 
 }  // namespace nes

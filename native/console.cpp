@@ -27,13 +27,16 @@ constexpr uint64_t kStartCycles = 8;  // the reset sequence before the first ins
 
 // A state with a right checksum that no console of ours can have written: refuse it rather than run off an array.
 bool plausible(const State &s) {
-    const int64_t behind = static_cast<int64_t>(3 * s.cycle - s.frame_tick0) - s.dot;
-    return s.cycle < 1ull << 60 && s.dot >= -1 && s.dot < kDotsPerFrame && behind > -1000 &&
-           behind < 2 * kDotsPerFrame && s.dmc_bits >= 1 && s.dmc_bits <= 8 && s.dmc_period >= 54 &&
-           s.dmc_timer_at < 1ull << 61 && s.frame_mode <= 1 && s.apu_cycle < static_cast<int64_t>(s.cycle + 1000) &&
-           s.apu_cycle > static_cast<int64_t>(s.cycle) - 100000 && s.apu_cycle - s.frame_zero < 40000 &&
-           s.apu_cycle - s.frame_zero > -40000 && s.mapper_mirroring <= 4 && s.fine_x <= 7 && s.vblank <= 1 &&
-           s.sprite0_hit <= 1 && s.overflow <= 1;
+    const auto within = [](uint64_t value, uint64_t of, uint64_t before, uint64_t after) {
+        return value - (of - before) <= before + after;  // modulo 2^64
+    };
+    constexpr uint64_t kFrame = kDotsPerFrame;  // in cycles a generous bound
+    return s.cycle > 0 && s.cycle < 1ull << 60 && s.dot >= -1 && s.dot < kDotsPerFrame &&
+           within(s.frame_tick0 + static_cast<uint64_t>(s.dot + 1), 3 * s.cycle, kFrame, 1000) && s.dmc_bits >= 1 &&
+           s.dmc_bits <= 8 && s.dmc_period >= 54 && s.dmc_timer_at < 1ull << 61 && s.frame_mode <= 1 &&
+           within(static_cast<uint64_t>(s.apu_cycle), s.cycle, kFrame, 1000) &&
+           within(static_cast<uint64_t>(s.frame_zero), static_cast<uint64_t>(s.apu_cycle), kFrame, 1000) &&
+           s.mapper_mirroring <= 4 && s.fine_x <= 7 && s.vblank <= 1 && s.sprite0_hit <= 1 && s.overflow <= 1;
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ namespace nes {
 #define NES_FUSED(X)                                                                                                   \
     NES_FUSE_BRANCH(X, lda_zp)                                                                                         \
     NES_FUSE_BRANCH(X, lda_zpx)                                                                                        \
-    NES_FUSE_BRANCH(X, lda_ram) NES_FUSE_BRANCH(X, lda_rmx) NES_FUSE_BRANCH(X, ldy_zp) NES_FUSE_BRANCH(X, ldy_ram)     \
-        NES_FUSE_BRANCH(X, cmp_imm) NES_FUSE_BRANCH(X, cmp_zp) NES_FUSE_BRANCH(X, cpx_imm) NES_FUSE_BRANCH(X, cpy_imm) \
-            NES_FUSE_BRANCH(X, and_imm) NES_FUSE_BRANCH(X, dex) NES_FUSE_BRANCH(X, dey) NES_FUSE_BRANCH(X, inx)        \
-                NES_FUSE_BRANCH(X, iny) NES_FUSE_BRANCH(X, lsr_acc) NES_FUSE_STORE(X, lda_imm)                         \
-                    NES_FUSE_STORE(X, lda_zp) NES_FUSE_STORE(X, lda_ram) NES_FUSE_STORE(X, lda_rox)                    \
-                        NES_FUSE_STORE(X, lda_roy) NES_FUSE_STORE(X, lda_rmx) NES_FUSE_STORE(X, adc_imm)               \
-                            NES_FUSE_STORE(X, sbc_imm)
+    NES_FUSE_BRANCH(X, lda_ram)                                                                                        \
+    NES_FUSE_BRANCH(X, lda_rmx) NES_FUSE_BRANCH(X, ldy_zp) NES_FUSE_BRANCH(X, ldy_ram) NES_FUSE_BRANCH(X, cmp_imm)     \
+        NES_FUSE_BRANCH(X, cmp_zp) NES_FUSE_BRANCH(X, cpx_imm) NES_FUSE_BRANCH(X, cpy_imm) NES_FUSE_BRANCH(X, and_imm) \
+            NES_FUSE_BRANCH(X, dex) NES_FUSE_BRANCH(X, dey) NES_FUSE_BRANCH(X, inx) NES_FUSE_BRANCH(X, iny)            \
+                NES_FUSE_BRANCH(X, lsr_acc) NES_FUSE_STORE(X, lda_imm) NES_FUSE_STORE(X, lda_zp)                       \
+                    NES_FUSE_STORE(X, lda_ram) NES_FUSE_STORE(X, lda_rox) NES_FUSE_STORE(X, lda_roy)                   \
+                        NES_FUSE_STORE(X, lda_rmx) NES_FUSE_STORE(X, adc_imm) NES_FUSE_STORE(X, sbc_imm)
 
 #define NES_FUNCTIONS(X)                                                                                               \
     NES_READ_ALU(X, lda)                                                                                               \
@@ -42,9 +42,10 @@ namespace nes {
     X(ldx_imm)                                                                                                         \
     X(ldx_zp)                                                                                                          \
     X(ldx_zpy)                                                                                                         \
-    X(ldx_abs) X(ldx_aby) X(ldx_ram) X(ldx_rmy) X(ldx_roy) X(ldy_imm) X(ldy_zp) X(ldy_zpx) X(ldy_abs) X(ldy_abx)       \
-        X(ldy_ram) X(ldy_rmx) X(ldy_rox) X(lax_zp) X(lax_zpy) X(lax_abs) X(lax_aby) X(lax_izx) X(lax_izy) X(cpx_imm)   \
-            X(cpx_zp) X(cpx_abs) X(cpx_ram) X(cpy_imm) X(cpy_zp) X(cpy_abs) X(cpy_ram) X(bit_zp) X(bit_abs) X(bit_ram) \
+    X(ldx_abs)                                                                                                         \
+    X(ldx_aby) X(ldx_ram) X(ldx_rmy) X(ldx_roy) X(ldy_imm) X(ldy_zp) X(ldy_zpx) X(ldy_abs) X(ldy_abx) X(ldy_ram)       \
+        X(ldy_rmx) X(ldy_rox) X(lax_zp) X(lax_zpy) X(lax_abs) X(lax_aby) X(lax_izx) X(lax_izy) X(cpx_imm) X(cpx_zp)    \
+            X(cpx_abs) X(cpx_ram) X(cpy_imm) X(cpy_zp) X(cpy_abs) X(cpy_ram) X(bit_zp) X(bit_abs) X(bit_ram)           \
                 X(nop_imp) X(nop_imm) X(nop_zp) X(nop_zpx) X(nop_abs) X(nop_abx) X(sta_zp) X(sta_zpx) X(sta_abs)       \
                     X(sta_abx) X(sta_aby) X(sta_izx) X(sta_izy) X(sta_ram) X(sta_rmx) X(sta_rmy) X(stx_zp) X(stx_zpy)  \
                         X(stx_abs) X(stx_ram) X(sty_zp) X(sty_zpx) X(sty_abs) X(sty_ram) X(sax_zp) X(sax_zpy)          \

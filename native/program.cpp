@@ -32,9 +32,10 @@ Fn shortcut(Fn fn, uint16_t operand) {
         ABSOLUTE(ldx)
         ABSOLUTE(ldy)
         ABSOLUTE(cpx)
-    ABSOLUTE(cpy)
-    ABSOLUTE(bit) ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty) ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror)
-        ABSOLUTE(inc) ABSOLUTE(dec)
+        ABSOLUTE(cpy)
+    ABSOLUTE(bit)
+    ABSOLUTE(sta) ABSOLUTE(stx) ABSOLUTE(sty) ABSOLUTE(asl) ABSOLUTE(lsr) ABSOLUTE(rol) ABSOLUTE(ror) ABSOLUTE(inc)
+        ABSOLUTE(dec)
 #undef ABSOLUTE
 #define INDEXED_X(N) \
     case Fn::N##_abx: return page_in_ram ? Fn::N##_rmx : Fn::edge;

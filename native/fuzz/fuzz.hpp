@@ -5,6 +5,7 @@
 // top.
 #pragma once
 
+#include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -51,6 +52,10 @@ inline void hung(int) {
     fail(static_cast<uint64_t>(current_seed), "this case does not end");
 }
 
+inline void sanitizer_found_something() {
+    std::fprintf(stderr, "seed %lld\n", static_cast<long long>(current_seed));
+}
+
 // Runs `one_case` with seeds from the given first one on until the budget is used up.
 template <typename Case>
 int run(int argc, char **argv, const char *name, Case one_case) {
@@ -59,6 +64,7 @@ int run(int argc, char **argv, const char *name, Case one_case) {
     const auto start = std::chrono::steady_clock::now();
     uint64_t seed = first;
     std::signal(SIGALRM, hung);
+    __sanitizer_set_death_callback(sanitizer_found_something);
     do {
         current_seed = static_cast<std::sig_atomic_t>(seed);
         alarm(kHangSeconds);

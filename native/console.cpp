@@ -31,12 +31,19 @@ bool plausible(const State &s) {
         return value - (of - before) <= before + after;  // modulo 2^64
     };
     constexpr uint64_t kFrame = kDotsPerFrame;  // in cycles a generous bound
-    return s.cycle > 0 && s.cycle < 1ull << 60 && s.dot >= -1 && s.dot < kDotsPerFrame &&
-           within(s.frame_tick0 + static_cast<uint64_t>(s.dot + 1), 3 * s.cycle, kFrame, 1000) && s.dmc_bits >= 1 &&
-           s.dmc_bits <= 8 && s.dmc_period >= 54 && s.dmc_timer_at < 1ull << 61 && s.frame_mode <= 1 &&
-           within(static_cast<uint64_t>(s.apu_cycle), s.cycle, kFrame, 1000) &&
-           within(static_cast<uint64_t>(s.frame_zero), static_cast<uint64_t>(s.apu_cycle), kFrame, 1000) &&
-           s.mapper_mirroring <= 4 && s.fine_x <= 7 && s.vblank <= 1 && s.sprite0_hit <= 1 && s.overflow <= 1;
+    // In pieces: the clocks, the PPU, the APU, the cartridge.
+    const bool clocks = s.cycle > 0 && s.cycle < 1ull << 60 && s.frame_tick0 <= 3 * s.cycle + 1000 && s.dot >= -1 &&
+                        s.dot < kDotsPerFrame &&
+                        within(s.frame_tick0 + static_cast<uint64_t>(s.dot + 1), 3 * s.cycle, kFrame, 1000);
+    const bool ppu =
+        s.v <= 0x7FFF && s.t <= 0x7FFF && s.fine_x <= 7 && s.vblank <= 1 && s.sprite0_hit <= 1 && s.overflow <= 1;
+    const bool frame_counter =
+        s.frame_mode <= 1 && within(static_cast<uint64_t>(s.apu_cycle), s.cycle, kFrame, 1000) &&
+        within(static_cast<uint64_t>(s.frame_zero), static_cast<uint64_t>(s.apu_cycle), kFrame, 1000) &&
+        (s.frame_reset_at == kNever || within(s.frame_reset_at, s.cycle, 1000, 1000));
+    const bool dmc = s.dmc_bits >= 1 && s.dmc_bits <= 8 && s.dmc_period >= 54 && s.dmc_timer_at < s.cycle + 1000 &&
+                     (!s.dmc_remaining || s.dmc_timer_at + (s.dmc_bits - 1u) * s.dmc_period + 1000 > s.cycle);
+    return clocks && ppu && frame_counter && dmc && s.mapper_mirroring <= 4;
 }
 
 }  // namespace

@@ -364,7 +364,9 @@ void Console::ppu_write(uint16_t address, uint8_t value, uint64_t n) {
                 s.t = static_cast<uint16_t>((s.t & 0x00FF) | (value & 0x3F) << 8);
             } else {
                 s.t = static_cast<uint16_t>((s.t & 0xFF00) | value);
-                if (!blanked()) ppu_sync(3 * n + 5);  // v follows three ticks later, before the next access
+                // v follows three ticks later, before the next access. (Not across the start of vblank: the frame would
+                // end early, and v does not move there.)
+                if (s.dot <= kLastVisibleDot || s.dot >= kPreRenderDot) ppu_sync(3 * n + 5);
                 s.v = s.t;
                 if (rom_.mapper == 4 && blanked()) {
                     a12_access(s.v & 0x3FFF, 3 * n + 5);

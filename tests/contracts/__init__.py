@@ -1,0 +1,1 @@
+"""One suite per protocol, run over every implementation of it."""

@@ -1,5 +1,6 @@
 #include "batch.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 
@@ -10,7 +11,8 @@
 namespace nes {
 namespace {
 
-constexpr int kSpins = 4000;  // about 50 microseconds: longer than the gap between two vector steps of a busy learner
+constexpr int kSpins = 2000;                              // some 30 microseconds
+constexpr auto kYielding = std::chrono::milliseconds(2);  // longer than the gap between the steps of a busy learner
 
 void relax() {
 #if defined(__x86_64__)
@@ -22,8 +24,9 @@ void relax() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
-    for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { worker(); });
+ThreadPool::ThreadPool(int threads)
+    : blocks_(std::make_unique<Block[]>(static_cast<size_t>(threads))), block_count_(static_cast<size_t>(threads)) {
+    for (size_t self = 1; self < block_count_; ++self) threads_.emplace_back([this, self] { worker(self); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -36,16 +39,23 @@ ThreadPool::~ThreadPool() {
     for (std::thread &thread : threads_) thread.join();
 }
 
-void ThreadPool::take_lanes() {
-    for (int lane; (lane = next_.fetch_add(1)) < lanes_.load();) (*work_)(lane);
+// The lanes of one's own block, then what is left of the others'.
+void ThreadPool::take_lanes(size_t self) {
+    for (size_t i = 0; i < block_count_; ++i) {
+        Block &block = blocks_[(self + i) % block_count_];
+        for (int lane; (lane = block.next.fetch_add(1)) < block.end;) (*work_)(lane);
+    }
 }
 
 void ThreadPool::run(int lanes, const std::function<void(int)> &work) {
     work_ = &work;
-    lanes_ = lanes;
-    next_ = 0;
-    if (threads_.empty() || lanes < 2) {
-        take_lanes();
+    const int blocks = static_cast<int>(block_count_);
+    for (int i = 0; i < blocks; ++i) {
+        blocks_[static_cast<size_t>(i)].next = lanes * i / blocks;
+        blocks_[static_cast<size_t>(i)].end = lanes * (i + 1) / blocks;
+    }
+    if (threads_.empty()) {
+        take_lanes(0);
         return;
     }
     busy_ = static_cast<int>(threads_.size());
@@ -54,7 +64,7 @@ void ThreadPool::run(int lanes, const std::function<void(int)> &work) {
         ++job_;
     }
     wake_.notify_all();
-    take_lanes();
+    take_lanes(0);
     // Spin while the others finish their last lane; give way if one of them lost its CPU.
     for (int i = 0; busy_.load() > 0; ++i) {
         if (i < kSpins) {
@@ -65,19 +75,32 @@ void ThreadPool::run(int lanes, const std::function<void(int)> &work) {
     }
 }
 
-void ThreadPool::worker() {
+void ThreadPool::worker(size_t self) {
     uint64_t seen = 0;
     for (;;) {
-        for (int i = 0; i < kSpins && job_.load() == seen; ++i) relax();
-        if (job_.load() == seen) {
+        if (!wait_for_job(seen)) {
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [&] { return job_.load() != seen; });
         }
         seen = job_.load();
         if (stop_) return;
-        take_lanes();
+        take_lanes(self);
         --busy_;
     }
+}
+
+// Awake for a while; false if nothing came.
+bool ThreadPool::wait_for_job(uint64_t seen) {
+    for (int i = 0; i < kSpins; ++i) {
+        if (job_.load() != seen) return true;
+        relax();
+    }
+    const auto until = std::chrono::steady_clock::now() + kYielding;
+    while (std::chrono::steady_clock::now() < until) {
+        if (job_.load() != seen) return true;
+        std::this_thread::yield();
+    }
+    return job_.load() != seen;
 }
 
 Batch::Batch(std::shared_ptr<const Rom> rom, int lanes, int threads, bool optimised)

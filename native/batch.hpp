@@ -15,7 +15,11 @@
 
 namespace nes {
 
-// Runs one function over lanes 0..n-1; the calling thread works too. Workers spin briefly between jobs, then sleep.
+// Runs one function over lanes 0..n-1; the calling thread works too.
+//
+// Every thread has a block of lanes of its own, so that a lane's memory stays in the cache of one core, and helps the
+// others when it is done. Between two jobs a worker spins for a moment, then gives way to others for a while, then
+// sleeps: a vector step should not wait for it to wake up, and nobody else should have to wait for it.
 class ThreadPool {
   public:
     explicit ThreadPool(int threads);
@@ -23,14 +27,22 @@ class ThreadPool {
     void run(int lanes, const std::function<void(int)> &work);
 
   private:
-    void worker();
-    void take_lanes();
+    struct alignas(64) Block {
+        std::atomic<int> next{0};
+        int end = 0;
+    };
 
+    void worker(size_t self);
+    void take_lanes(size_t self);
+    bool wait_for_job(uint64_t seen);
+
+    std::unique_ptr<Block[]> blocks_;
+    size_t block_count_;
     std::vector<std::thread> threads_;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::atomic<uint64_t> job_{0};
-    std::atomic<int> next_{0}, lanes_{0}, busy_{0};
+    std::atomic<int> busy_{0};
     std::atomic<bool> stop_{false};
     const std::function<void(int)> *work_ = nullptr;
 };

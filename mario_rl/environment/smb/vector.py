@@ -102,7 +102,7 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions are {self.num_envs} whole numbers, not {actions.dtype} of shape {actions.shape}")
-        if (actions.astype(np.uint64) >= len(self.lanes.pad_table)).any():  # a negative number becomes a large one
+        if actions.astype(np.uint64, copy=False).max() >= len(self.lanes.pad_table):  # negative ones become large
             raise ValueError(f"actions are numbers from 0 to {len(self.lanes.pad_table) - 1}, not {actions.tolist()}")
         return actions
 

@@ -104,6 +104,7 @@ class Console {
     };
     Evaluation evaluate_sprites(int line, uint8_t start, int until) const;
     int sprites_in_range(int line) const;
+    int crowded_line(int line) const;
     bool line_may_overflow(int line) const { return sprites_in_range(line) >= 8; }
     int sprite_height() const { return s.ctrl & 0x20 ? 16 : 8; }
     int predict_sprite0_hit(int line, uint16_t v, int from_x) const;
@@ -158,6 +159,7 @@ class Console {
     uint8_t *nametable_[4] = {};
 
     mutable bool line_counts_valid_ = false;
+    mutable bool any_crowded_line_ = false;
     mutable uint8_t line_counts_[256 + 16] = {};
 
     Op slow_code_[320];  // one instruction fetched through the bus, surrounded by `resync`

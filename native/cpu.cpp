@@ -486,15 +486,15 @@ do_brk:
         BETWEEN();                 \
         RUN_BRANCH(IF_##branch);   \
     }
-#define FUSE_STORE(first, store) \
-    do_##first##_##store : {     \
-        RUN_##first;             \
-        BETWEEN();               \
-        RUN_##store;             \
-        NEXT();                  \
+#define FUSE_PLAIN(first, second) \
+    do_##first##_##second : {     \
+        RUN_##first;              \
+        BETWEEN();                \
+        RUN_##second;             \
+        NEXT();                   \
     }
 #define FUSE_BRANCHES(first) NES_FUSE_BRANCH(FUSE_BRANCH, first)
-#define FUSE_STORES(first) NES_FUSE_STORE(FUSE_STORE, first)
+#define FUSE_STORES(first) NES_FUSE_STORE(FUSE_PLAIN, first)
     FUSE_BRANCHES(lda_zp)
     FUSE_BRANCHES(lda_zpx)
     FUSE_BRANCHES(lda_ram)
@@ -519,6 +519,7 @@ do_brk:
     FUSE_STORES(lda_rmx)
     FUSE_STORES(adc_imm)
     FUSE_STORES(sbc_imm)
+    NES_FUSE_OTHER(FUSE_PLAIN)
 
 do_jam:
     // The CPU is stuck until power or reset; time goes on.

@@ -484,3 +484,23 @@ constexpr unsigned kC = 0x01, kZ = 0x02, kI = 0x04, kD = 0x08, kB = 0x10, kU = 0
 #define RUN_sta_ram (ip += 3, cyc += 4, ram[op.arg & 0x7FF] = static_cast<uint8_t>(A))
 #define RUN_sta_rmx (ip += 3, cyc += 5, ram[(op.arg + X) & 0x7FF] = static_cast<uint8_t>(A))
 #define RUN_sta_rmy (ip += 3, cyc += 5, ram[(op.arg + Y) & 0x7FF] = static_cast<uint8_t>(A))
+#define RUN_asl_acc (ip += 1, cyc += 2, ASL(A))
+#define RUN_clc (ip += 1, cyc += 2, C = 0)
+#define RUN_sec (ip += 1, cyc += 2, C = 1)
+#define RUN_pla (ip += 1, cyc += 4, A = POP(), SET_NZ(A))
+#define RUN_tay (ip += 1, cyc += 2, Y = A, SET_NZ(Y))
+#define RUN_adc_zp     \
+    ip += 2, cyc += 3; \
+    ADC(ram[op.arg & 0xFF])
+#define RUN_adc_roy                         \
+    ip += 3, cyc += 4 + CROSSED(op.arg, Y); \
+    ADC(PRG(op.arg + Y))
+#define RUN_adc_rmy                         \
+    ip += 3, cyc += 4 + CROSSED(op.arg, Y); \
+    ADC(ram[(op.arg + Y) & 0x7FF])
+#define RUN_sbc_zp     \
+    ip += 2, cyc += 3; \
+    SBC(ram[op.arg & 0xFF])
+#define RUN_sbc_zpx    \
+    ip += 2, cyc += 4; \
+    SBC(ram[ZPX])

@@ -16,7 +16,12 @@ namespace nes {
 #define NES_STEP(X, N) X(N##_zp) X(N##_zpx) X(N##_abs) X(N##_abx) X(N##_ram) X(N##_rmx)
 #define NES_COMBINED(X, N) X(N##_zp) X(N##_zpx) X(N##_abs) X(N##_abx) X(N##_aby) X(N##_izx) X(N##_izy)
 
-// Pairs that follow each other so often that one handler runs both: a test and a branch, a load and a store.
+// Pairs that follow each other so often that one handler runs both: a test and a branch, a load and a store, and others.
+#define NES_FUSE_OTHER(X) \
+    X(iny, iny) X(inx, inx) X(inx, iny) X(dex, dey) X(sta_rmy, iny) X(sta_rmx, inx) X(lsr_acc, lsr_acc) X(asl_acc, asl_acc) \
+    X(clc, adc_imm) X(clc, adc_zp) X(clc, adc_roy) X(clc, adc_rmy) X(sec, sbc_imm) X(sec, sbc_zp) X(sec, sbc_zpx) \
+    X(lda_ram, and_imm) X(lda_zp, and_imm) X(and_imm, sta_zp) X(and_imm, sta_ram) X(sbc_zpx, sta_zp) X(lda_zp, clc) \
+    X(lda_ram, clc) X(sta_zp, lda_zp) X(sta_zp, lda_imm) X(pla, tay) X(tay, lda_roy)
 #define NES_FUSE_BRANCH(X, N) X(N, bne) X(N, beq) X(N, bpl) X(N, bmi) X(N, bcc) X(N, bcs)
 #define NES_FUSE_STORE(X, N) X(N, sta_zp) X(N, sta_zpx) X(N, sta_ram) X(N, sta_rmx) X(N, sta_rmy)
 #define NES_FUSED(X) \
@@ -25,7 +30,8 @@ namespace nes {
     NES_FUSE_BRANCH(X, cpx_imm) NES_FUSE_BRANCH(X, cpy_imm) NES_FUSE_BRANCH(X, and_imm) NES_FUSE_BRANCH(X, dex) \
     NES_FUSE_BRANCH(X, dey) NES_FUSE_BRANCH(X, inx) NES_FUSE_BRANCH(X, iny) NES_FUSE_BRANCH(X, lsr_acc) \
     NES_FUSE_STORE(X, lda_imm) NES_FUSE_STORE(X, lda_zp) NES_FUSE_STORE(X, lda_ram) NES_FUSE_STORE(X, lda_rox) \
-    NES_FUSE_STORE(X, lda_roy) NES_FUSE_STORE(X, lda_rmx) NES_FUSE_STORE(X, adc_imm) NES_FUSE_STORE(X, sbc_imm)
+    NES_FUSE_STORE(X, lda_roy) NES_FUSE_STORE(X, lda_rmx) NES_FUSE_STORE(X, adc_imm) NES_FUSE_STORE(X, sbc_imm) \
+    NES_FUSE_OTHER(X)
 
 #define NES_FUNCTIONS(X) \
     NES_READ_ALU(X, lda) NES_READ_ALU(X, ora) NES_READ_ALU(X, and) NES_READ_ALU(X, eor) NES_READ_ALU(X, adc) \

@@ -106,20 +106,19 @@ void Console::run_dots(int target) {
 // Returns whether there was one.
 bool Console::skip_lines(int line, int end) {
     if (s.oam_address) return false;
-    const int first = line;
-    if (end > 240) end = 240;
-    // Rows that show sprite 0, unless it has hit already.
-    const int sprite0_top = s.sprite0_hit ? 255 : s.oam[0] + 1, sprite0_end = sprite0_top + sprite_height();
-    uint16_t v = s.v;
-    for (; line < end; ++line) {
-        if (line >= sprite0_top && line < sprite0_end) break;
-        if (!s.overflow && line_may_overflow(line)) break;
-        v = next_line(v, s.t);
+    int stop = end < 240 ? end : 240;
+    const int sprite0_top = s.oam[0] + 1;
+    if (!s.sprite0_hit && line < sprite0_top + sprite_height() && stop > sprite0_top) {
+        stop = line > sprite0_top ? line : sprite0_top;  // its rows are looked at one by one
     }
-    if (line == first) return false;
-    s.v = v;
+    if (!s.overflow) {
+        const int crowded = crowded_line(line);
+        if (crowded < stop) stop = crowded;
+    }
+    if (stop <= line) return false;
+    s.v = right(right(reload_x(down(s.v, stop - line), s.t)));
     s.sprites_ready = 1;
-    s.dot = line * kDotsPerLine - 1;
+    s.dot = stop * kDotsPerLine - 1;
     return true;
 }
 
@@ -236,9 +235,8 @@ uint64_t Console::next_status_change() const {
             }
         }
         if (!s.overflow) {
-            for (int row = line; row < 240 && row * kDotsPerLine < change; ++row) {
-                if (row == line && s.oam_address) return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
-                if (!line_may_overflow(row)) continue;
+            if (s.oam_address) return s.frame_tick0 + static_cast<uint64_t>(s.dot + 1);
+            for (int row = crowded_line(line); row * kDotsPerLine < change && row < 240; row = crowded_line(row + 1)) {
                 const int at = evaluate_sprites(row, 0, 256).overflow_x;
                 if (at && row * kDotsPerLine + at > s.dot) {
                     if (row * kDotsPerLine + at < change) change = row * kDotsPerLine + at;

@@ -25,6 +25,18 @@ inline uint16_t down(uint16_t v) {
     return static_cast<uint16_t>(v + 0x20);
 }
 
+// Several pixel rows down.
+inline uint16_t down(uint16_t v, int rows) {
+    if ((v >> 5 & 0x1F) >= 30) {  // in the attributes: row by row
+        for (; rows > 0; --rows) v = down(v);
+        return v;
+    }
+    const unsigned y = (v >> 2 & 0xF8u) + (v >> 12) + static_cast<unsigned>(rows);
+    const unsigned within = y % 240;
+    v = static_cast<uint16_t>((v & 0x0C1F) | (within & 7) << 12 | (within & 0xF8) << 2);
+    return y / 240 & 1 ? v ^ 0x0800 : v;
+}
+
 // The horizontal part of v reloaded from t, as at dot 257.
 inline uint16_t reload_x(uint16_t v, uint16_t t) {
     return static_cast<uint16_t>((v & ~0x041F) | (t & 0x041F));

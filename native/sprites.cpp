@@ -61,7 +61,7 @@ Console::Evaluation Console::evaluate_sprites(int line, uint8_t start, int until
     return e;
 }
 
-// How many sprites are in range on `line` (they show on the next one). A line can overflow only if there are at least
+// How many sprites are in range on a visible `line` (they show on the next one). A line can overflow only if there are at least
 // eight (the bug needs eight, too).
 int Console::sprites_in_range(int line) const {
     if (!line_counts_valid_) {
@@ -73,10 +73,23 @@ int Console::sprites_in_range(int line) const {
             --change[s.oam[i * 4] + height];
         }
         int count = 0;
-        for (int y = 0; y < 256; ++y) line_counts_[y] = static_cast<uint8_t>(count += change[y]);
+        bool crowded = false;
+        for (int y = 0; y < 240; ++y) {
+            line_counts_[y] = static_cast<uint8_t>(count += change[y]);
+            crowded |= count >= 8;
+        }
+        any_crowded_line_ = crowded;
         line_counts_valid_ = true;
     }
     return line_counts_[line];
+}
+
+// The first line from `line` on that may overflow; 240 if there is none.
+int Console::crowded_line(int line) const {
+    sprites_in_range(0);  // counts
+    if (!any_crowded_line_) return 240;
+    while (line < 240 && !line_may_overflow(line)) ++line;
+    return line;
 }
 
 // Sprite 0 on `line`, whose background starts with the tile before v by two (v is ahead by the prefetch):

@@ -2,7 +2,8 @@
 //
 // Event-driven: the CPU runs instruction by instruction; the PPU and the APU are brought up to date only when a
 // program could notice (a register access) or when they are due to interrupt. cpu.cpp has the interpreter, ppu.cpp the
-// picture unit's timing and registers, draw.cpp its pixels, apu.cpp, mapper.cpp and bus.cpp the rest.
+// picture unit's timing, ppu_registers.cpp what the CPU sees of it, draw.cpp its pixels, sprites.cpp which sprites are
+// where, apu.cpp, mapper.cpp, dma.cpp and bus.cpp the rest.
 #pragma once
 
 #include <memory>

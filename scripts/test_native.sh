@@ -12,7 +12,7 @@ mkdir -p "$build"
 
 # One object per source, newer than every header it could depend on.
 newest_header=$(ls -t native/*.hpp native/fuzz/*.hpp | head -n 1)
-sources=$(ls native/*.cpp native/fuzz/*.cpp | grep -v bindings.cpp)
+sources=$(ls native/*.cpp native/fuzz/*.cpp | grep -v /bindings)
 for source in $sources; do
     object="$build/$(echo "${source%.cpp}" | tr / _).o"
     if [ ! "$object" -nt "$source" ] || [ ! "$object" -nt "$newest_header" ]; then

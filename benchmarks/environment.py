@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import peer_venv
 from benchmarks.measurement import System, arguments, exit_with, machine, measure_in_rounds, publish, ratio
 
-ROUNDS, QUICK_ROUNDS = 9, 3
+ROUNDS, QUICK_ROUNDS = 9, 5
 SECONDS, QUICK_SECONDS = 3.0, 1.5
 
 

@@ -1,6 +1,5 @@
 #include "batch.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 
@@ -11,8 +10,9 @@
 namespace nes {
 namespace {
 
-constexpr int kSpins = 2000;                              // some 30 microseconds
-constexpr auto kYielding = std::chrono::milliseconds(2);  // longer than the gap between the steps of a busy learner
+// Pauses of a waiting thread before it sleeps: about a millisecond, longer than the gap between the steps of a busy
+// learner. A pause leaves the core's resources to its other hardware thread.
+constexpr int kSpins = 60000;
 
 void relax() {
 #if defined(__x86_64__)
@@ -25,7 +25,9 @@ void relax() {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads)
-    : blocks_(std::make_unique<Block[]>(static_cast<size_t>(threads))), block_count_(static_cast<size_t>(threads)) {
+    : blocks_(std::make_unique<Block[]>(static_cast<size_t>(threads))),
+      block_count_(static_cast<size_t>(threads)),
+      spins_(static_cast<unsigned>(threads) <= std::thread::hardware_concurrency() ? kSpins : 0) {
     for (size_t self = 1; self < block_count_; ++self) threads_.emplace_back([this, self] { worker(self); });
 }
 
@@ -67,7 +69,7 @@ void ThreadPool::run(int lanes, const std::function<void(int)> &work) {
     take_lanes(0);
     // Spin while the others finish their last lane; give way if one of them lost its CPU.
     for (int i = 0; busy_.load() > 0; ++i) {
-        if (i < kSpins) {
+        if (i < spins_) {
             relax();
         } else {
             std::this_thread::yield();
@@ -91,14 +93,9 @@ void ThreadPool::worker(size_t self) {
 
 // Awake for a while; false if nothing came.
 bool ThreadPool::wait_for_job(uint64_t seen) {
-    for (int i = 0; i < kSpins; ++i) {
+    for (int i = 0; i < spins_; ++i) {
         if (job_.load() != seen) return true;
         relax();
-    }
-    const auto until = std::chrono::steady_clock::now() + kYielding;
-    while (std::chrono::steady_clock::now() < until) {
-        if (job_.load() != seen) return true;
-        std::this_thread::yield();
     }
     return job_.load() != seen;
 }

@@ -18,8 +18,8 @@ namespace nes {
 // Runs one function over lanes 0..n-1; the calling thread works too.
 //
 // Every thread has a block of lanes of its own, so that a lane's memory stays in the cache of one core, and helps the
-// others when it is done. Between two jobs a worker spins for a moment, then gives way to others for a while, then
-// sleeps: a vector step should not wait for it to wake up, and nobody else should have to wait for it.
+// others when it is done. Between two jobs a worker spins for a moment, then sleeps: a vector step should not have to
+// wait until it has woken up.
 class ThreadPool {
   public:
     explicit ThreadPool(int threads);
@@ -38,6 +38,7 @@ class ThreadPool {
 
     std::unique_ptr<Block[]> blocks_;
     size_t block_count_;
+    int spins_;  // 0 where threads outnumber cores: there a spinning thread keeps others from working
     std::vector<std::thread> threads_;
     std::mutex mutex_;
     std::condition_variable wake_;

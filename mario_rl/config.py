@@ -1,0 +1,382 @@
+"""What can be set for a training run: small dataclasses whose field docs are the help of `mario-rl train`.
+
+`TrainingConfig` is all of them in one flat namespace, so that a flag, a line of a YAML file and a field have one name.
+What the user does not set comes from `--config`, then from `--preset`, then from the defaults here.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import yaml
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be; the message says which and what would be right."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentSettings:
+    """The game the lanes play (docs/environment.md)."""
+
+    level: str = "1-1"
+    """A level (1-1 to 8-4), several (1-1,1-2: one is drawn for each episode), or random for all 32."""
+    observation: str = "tiles"
+    """What the agent sees: tiles or pixels."""
+    actions: str = "right_only"
+    """What the agent can press: right_only, simple or complex."""
+    frame_skip: int = 4
+    """Frames an action is held."""
+    sticky: float = 0.0
+    """The chance that a training step repeats the action before."""
+    noop_max: int = 30
+    """Each episode starts with 0 to this many frames of waiting."""
+    stuck_steps: int = 60
+    """Steps without progress that end an episode."""
+    reward_scale: float = 0.1
+    """Every reward is multiplied by this before learning."""
+    rom: str | None = None
+    """ROM file to use instead of the one that is found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerSettings:
+    """Who collects, and how often gradients are computed."""
+
+    workers: int = 4
+    """Worker processes; 0 runs everything in one process, reproducible bit for bit."""
+    lanes: int = 16
+    """Games that each worker plays side by side."""
+    collect_steps: int = 64
+    """Steps per lane between two rounds of learning."""
+    gradients_per_collect: int = 1
+    """Gradients each worker sends after a collection (ddqn; ppo's follow from epochs and batch-size)."""
+    accumulate_grads: int = 1
+    """Minibatches whose gradients a worker averages before it sends."""
+    device: str = "cpu"
+    """Where workers and coordinator compute: cpu, cuda, cuda:1, ..."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimiserSettings:
+    """How the coordinator turns gradients into weights."""
+
+    lr: float = 1e-4
+    """Learning rate at the start."""
+    lr_min: float = 1e-5
+    """Learning rate at the end of the cosine."""
+    lr_steps: int | None = None
+    """Environment steps over which the learning rate falls; steps if not set."""
+    max_grad_norm: float = 10.0
+    """Averaged gradients are scaled down to this norm."""
+    adam_eps: float = 1e-5
+    """Adam's epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """The network behind the heads."""
+
+    torso: str = "auto"
+    """mlp or cnn for tiles, small or nature for pixels; auto takes mlp and small."""
+    hidden: int = 128
+    """Units of a hidden layer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningSettings:
+    """What every algorithm has."""
+
+    gamma: float = 0.99
+    """Discount of a step."""
+    batch_size: int = 32
+    """Transitions in a minibatch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DdqnSettings:
+    """Dueling double DQN."""
+
+    n_step: int = 3
+    """Rewards in a return before it is bootstrapped."""
+    buffer_size: int = 10_000
+    """Transitions each worker remembers."""
+    learning_starts: int = 1_000
+    """Transitions a worker collects before its first gradient."""
+    q_scale: float = 20.0
+    """Q-values are bounded to this by a softsign; several times the largest true value."""
+    priority_alpha: float = 0.5
+    """Exponent of prioritised replay; 0 samples uniformly."""
+    priority_beta: float = 0.4
+    """Exponent of the importance weights at the start; it grows to 1 over the run."""
+    tau: float = 0.005
+    """Share of the online network that goes into the target network at each update."""
+    target_every: int = 0
+    """Copy the online network into the target network every so many updates instead (0: use tau)."""
+    epsilon_max: float = 0.4
+    """Chance of a random action in the most curious lane."""
+    epsilon_min: float = 0.003
+    """Chance of a random action in the least curious lane; the lanes of all workers lie geometrically between."""
+    epsilon_steps: int = 15_000
+    """Environment steps over which every lane's chance falls from 1 to its own."""
+    max_staleness: int = 32
+    """A gradient computed on weights this many updates old is dropped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpoSettings:
+    """Proximal policy optimisation."""
+
+    epochs: int = 6
+    """Passes over each rollout."""
+    gae_lambda: float = 0.95
+    """Lambda of the generalised advantage estimate."""
+    clip_range: float = 0.2
+    """How far the probability ratio counts."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus at the start."""
+    entropy_min: float = 0.0
+    """Weight of the entropy bonus at the end; it falls with the learning rate."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """The run as a whole."""
+
+    model: str = "ddqn"
+    """The model: ddqn or ppo."""
+    steps: int = 1_000_000
+    """Environment steps to train for, all workers together."""
+    seed: int = 0
+    """Seed of everything random."""
+    name: str | None = None
+    """Name of the run's directory; a timestamp if not set."""
+    checkpoints: str = "checkpoints"
+    """Directory that holds the runs."""
+    checkpoint_minutes: float = 1.0
+    """Minutes between checkpoints."""
+    keep: int = 3
+    """Numbered checkpoints that are kept besides the latest."""
+    save_replay: bool | None = None
+    """Put what the workers remember into every checkpoint; by default with --workers 0 only."""
+    evaluate_every: int = 20_000
+    """Environment steps between evaluations during training (0: none); the best weights are kept."""
+    evaluate_episodes: int = 32
+    """Episodes of such an evaluation."""
+    evaluate_protocol: str = "stochastic"
+    """What they are played with: stochastic (as trained) or sticky (greedy, actions stick with chance 0.25)."""
+    stop_at: float | None = None
+    """End the run when an evaluation, confirmed by 100 more episodes, reaches this share of flags."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig(
+    RunSettings,
+    EnvironmentSettings,
+    WorkerSettings,
+    OptimiserSettings,
+    NetworkSettings,
+    LearningSettings,
+    DdqnSettings,
+    PpoSettings,
+):
+    """Everything about one training run."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def saves_replay(self) -> bool:
+        """Whether checkpoints hold what the workers remember."""
+        return self.workers == 0 if self.save_replay is None else self.save_replay
+
+    @property
+    def schedule_steps(self) -> int:
+        """Environment steps over which schedules run."""
+        return self.lr_steps or self.steps
+
+    def environment(self) -> dict[str, Any]:
+        """The keywords of the Super Mario Bros. environment."""
+        level: str | list[str] = [name.strip() for name in self.level.split(",")] if "," in self.level else self.level
+        names = ("observation", "actions", "frame_skip", "sticky", "noop_max", "stuck_steps", "rom")
+        return {"level": level} | {name: getattr(self, name) for name in names}
+
+
+# Measured on two cores (docs/results.md). Everything not named stays at its default.
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "laptop": {
+        "ppo": {
+            "workers": 2,
+            "lanes": 8,
+            "collect_steps": 128,
+            "batch_size": 128,
+            "epochs": 6,
+            "lr": 5e-4,
+            "lr_min": 5e-5,
+            "gamma": 0.97,
+            "max_grad_norm": 0.5,
+            "reward_scale": 1.0,
+            "steps": 400_000,
+            "stop_at": 0.97,
+        },
+        "ddqn": {
+            "workers": 2,
+            "lanes": 8,
+            "collect_steps": 4,
+            "gradients_per_collect": 4,
+            "batch_size": 128,
+            "buffer_size": 50_000,
+            "learning_starts": 1_500,
+            "priority_alpha": 0.0,
+            "lr": 5e-4,
+            "lr_min": 5e-5,
+            "steps": 150_000,
+            "stop_at": 0.93,
+        },
+    },
+}
+
+_AT_LEAST_ONE = (
+    "steps lanes collect_steps gradients_per_collect accumulate_grads frame_skip stuck_steps batch_size n_step"
+    " buffer_size epochs hidden evaluate_episodes max_staleness keep"
+).split()
+_AT_LEAST_ZERO = "workers seed learning_starts target_every epsilon_steps evaluate_every noop_max".split()
+_POSITIVE = "lr adam_eps q_scale max_grad_norm clip_range reward_scale checkpoint_minutes".split()
+_NOT_NEGATIVE = "lr_min entropy entropy_min value_weight priority_alpha".split()
+_SHARES = "gamma gae_lambda priority_beta tau epsilon_max epsilon_min sticky".split()
+_CHOICES = {
+    "observation": ("tiles", "pixels"),
+    "torso": ("auto", "mlp", "cnn", "small", "nature"),
+    "evaluate_protocol": ("stochastic", "sticky"),
+}
+
+
+def check(config: TrainingConfig) -> None:
+    """Raise a ConfigError about the first setting that cannot be."""
+    for field in dataclasses.fields(config):
+        _check_type(config, field.name)
+    for names, least in ((_AT_LEAST_ONE, 1), (_AT_LEAST_ZERO, 0)):
+        for name in names:
+            _demand(getattr(config, name) >= least, config, name, f"a whole number from {least} on")
+    for name in _POSITIVE:
+        _demand(getattr(config, name) > 0, config, name, "above 0")
+    for name in _NOT_NEGATIVE:
+        _demand(getattr(config, name) >= 0, config, name, "0 or more")
+    for name in _SHARES:
+        _demand(0 <= getattr(config, name) <= 1, config, name, "between 0 and 1")
+    for name, choices in _CHOICES.items():
+        _demand(getattr(config, name) in choices, config, name, f"one of {', '.join(choices)}")
+    _demand(config.lr_min <= config.lr, config, "lr_min", f"at most lr ({config.lr})")
+    _demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
+    _demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
+    smallest = config.lanes * (config.n_step + 2)
+    _demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
+    torsos = ("auto", "mlp", "cnn") if config.observation == "tiles" else ("auto", "small", "nature")
+    _demand(config.torso in torsos, config, "torso", f"one of {', '.join(torsos)} for {config.observation}")
+
+
+def _check_type(config: TrainingConfig, name: str) -> None:
+    value = getattr(config, name)
+    kinds = kinds_of(name)
+    if type(value) is int and float in kinds:
+        object.__setattr__(config, name, float(value))
+    elif type(value) not in kinds:
+        words = {int: "a whole number", float: "a number", str: "text", bool: "true or false", type(None): "nothing"}
+        _demand(False, config, name, " or ".join(words[kind] for kind in kinds))
+    if isinstance(value, float):
+        _demand(value == value and abs(value) != float("inf"), config, name, "a finite number")
+
+
+def _demand(holds: bool, config: TrainingConfig, name: str, wanted: str) -> None:
+    if not holds:
+        raise ConfigError(f"{flag(name)} is {wanted}, not {getattr(config, name)!r}")
+
+
+def flag(name: str) -> str:
+    """The command line's name of a setting."""
+    return "--" + name.replace("_", "-")
+
+
+def kinds_of(name: str) -> tuple[type, ...]:
+    """The types a setting may have."""
+    hint = get_type_hints(TrainingConfig)[name]
+    return get_args(hint) if get_origin(hint) is not None else (hint,)
+
+
+def docs() -> dict[str, str]:
+    """What each setting means: the strings below the fields."""
+    found: dict[str, str] = {}
+    for part in TrainingConfig.__mro__:
+        if part is object or not dataclasses.is_dataclass(part):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for node, after in zip(body.body, body.body[1:], strict=False):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
+                found[node.target.id] = ast.literal_eval(after.value)
+    return found
+
+
+def build(
+    chosen: Mapping[str, Any], preset: str | None = None, file: Path | None = None, base: TrainingConfig | None = None
+) -> TrainingConfig:
+    """The configuration of a run: `chosen` over `file` over `preset` over `base` (the defaults)."""
+    from_file = read_yaml(file) if file is not None else {}
+    preset = preset or from_file.pop("preset", None)
+    start = dataclasses.asdict(base) if base is not None else {}
+    model = chosen.get("model") or from_file.get("model") or start.get("model") or TrainingConfig.model
+    settings: dict[str, Any] = dict(start)
+    if preset is not None:
+        if preset not in PRESETS:
+            raise ConfigError(f"unknown preset {preset!r}; use one of {', '.join(PRESETS)}")
+        settings |= PRESETS[preset].get(model, {})
+    settings |= from_file | dict(chosen)
+    return from_dict(settings)
+
+
+def from_dict(settings: Mapping[str, Any]) -> TrainingConfig:
+    """A configuration of these settings; a ConfigError names one that does not exist."""
+    known = {field.name for field in dataclasses.fields(TrainingConfig)}
+    for name in settings:
+        if name not in known:
+            raise ConfigError(f"unknown setting {name!r}; `mario-rl train --help` lists them all")
+    return TrainingConfig(**settings)
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """The settings of a YAML file: one `name: value` a line, names as on the command line, with _ or -."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ConfigError(f"cannot read {file}: {problem.strerror}") from problem
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{file} is not YAML: {' '.join(str(problem).split())}") from problem
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise ConfigError(f"{file} should hold lines such as `lr: 0.0001`")
+    return {name.replace("-", "_"): _number_if_text(value) for name, value in content.items()}
+
+
+def write_yaml(config: TrainingConfig, file: Path) -> None:
+    """Save a configuration so that `read_yaml` gives it back."""
+    file.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False), encoding="utf-8")
+
+
+def _number_if_text(value: Any) -> Any:
+    """YAML 1.1 reads 1e-4 as text (it wants 1.0e-4); people mean the number."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value

@@ -62,6 +62,11 @@ class Episodes:
         self._distance_before[lanes] = -x
         self.replaying[lanes] = False
 
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything there is to know about the running episodes, by name: the arrays themselves."""
+        return {"level": self.level, "world": self.world, "counters": self.counters, "replaying": self.replaying}
+
     def advance(self, game: GameMemory, ordinary: bool, travelled: Mask | None) -> Outcome:
         """Book one step.
 

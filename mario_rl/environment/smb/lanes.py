@@ -149,6 +149,52 @@ class SmbLanes:
             "warp": nowhere if outcome is None else outcome.warp,
         }
 
+    def state_dict(self) -> dict[str, Any]:
+        """The exact state of all lanes: text, numbers and bytes, which every way of saving takes."""
+        return {
+            "settings": self._identity(),
+            "consoles": [self.console.save(lane) for lane in range(self.lanes)],
+            "arrays": {name: array.tobytes() for name, array in self._arrays().items()},
+            "began_at": [list(start) for start in self._began_at],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on exactly where `state_dict` was taken.
+
+        A ValueError, and no change, if that was with other settings or another number of lanes.
+        """
+        for name, ours in self._identity().items():
+            theirs = state.get("settings", {}).get(name)
+            if theirs != ours:
+                raise ValueError(f"this state of the environment was saved with {name} {theirs}, ours is {ours}")
+        arrays = self._arrays()
+        saved = {name: np.frombuffer(state["arrays"][name], array.dtype) for name, array in arrays.items()}
+        shaped = {name: values.reshape(arrays[name].shape) for name, values in saved.items()}
+        self.console.load_lanes(np.ones(self.lanes, np.bool_), state["consoles"])  # refuses before it changes anything
+        for name, values in shaped.items():
+            arrays[name][:] = values
+        self._began_at = [(str(level), int(wait)) for level, wait in state["began_at"]]
+        self.game.look()
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What the lanes know besides their consoles, by name: the arrays themselves."""
+        arrays: dict[str, npt.NDArray[Any]] = {"pads": self._pads, "random": self.random.counters}
+        arrays |= self.episodes.arrays
+        if self.observation.remembered is not None:
+            arrays["observation"] = self.observation.remembered
+        return arrays
+
+    def _identity(self) -> dict[str, str]:
+        """Everything that decides how the game goes on, as text."""
+        settings = self.settings
+        names = ("observation", "actions", "frame_skip", "sticky", "noop_max", "stuck_steps", "max_steps", "weights")
+        return {
+            "lanes": str(self.lanes),
+            "ROM": f"{self.console.rom.hash:016x}",
+            "levels": ", ".join(settings.levels),
+            **{name: str(getattr(settings, name)) for name in names},
+        }
+
     def seed(self, lane: int, generator: np.random.Generator) -> None:
         """Start a lane's own stream of random numbers from this generator."""
         self.random.counters[lane] = generator.integers(2**64, dtype=np.uint64)

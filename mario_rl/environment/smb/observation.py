@@ -33,6 +33,10 @@ class Observation(Protocol):
     def drawn(self) -> bool:
         """Whether the console must draw every step and push the frame into its stack."""
 
+    @property
+    def remembered(self) -> npt.NDArray[Any] | None:
+        """What it shows of the past, which the consoles do not hold; the array itself, one row a lane."""
+
     def read(self) -> npt.NDArray[Any]:
         """The observations of all lanes now, as an array of its own."""
 
@@ -45,6 +49,7 @@ class Tiles:
 
     space = spaces.Box(-tiles.LARGEST, tiles.LARGEST, (tiles.SIZE,), np.float32)
     drawn = False
+    remembered = None
 
     def __init__(self, console: EmbeddedBatch, game: GameMemory):
         self._reader = tiles.TileReader(game)
@@ -75,6 +80,11 @@ class Pixels:
             colour="grey", crop=PIXELS_CROP, size=PIXELS_SIZE, stack=PIXELS_STACK, max_pool=True
         )
 
+    @property
+    def remembered(self) -> npt.NDArray[np.uint8]:
+        """The stacks the console fills."""
+        return self._stack
+
     def read(self) -> npt.NDArray[np.uint8]:
         """A copy of the stacks the console fills."""
         return self._stack.copy()
@@ -89,6 +99,7 @@ class Ram:
 
     space = spaces.Box(0, 255, (RAM_SIZE,), np.uint8)
     drawn = False
+    remembered = None
 
     def __init__(self, console: EmbeddedBatch, game: GameMemory):
         self._ram = console.ram

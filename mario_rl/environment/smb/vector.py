@@ -88,6 +88,23 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
         infos["final_info"], infos["_final_info"] = self._masked(info, ended), ended
         return observation, reward, outcome.terminated, outcome.truncated, infos
 
+    def current_observation(self) -> Array:
+        """What all lanes see now, as the last `reset` or `step` returned it."""
+        return self.lanes.observation.read()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The exact state of the running games and of all randomness; loads with `torch.load(weights_only=True)`."""
+        return self.lanes.state_dict() | {"seeded": self._seeded}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on exactly where `state_dict` was taken, without a reset: `current_observation` is what the agent sees.
+
+        A ValueError, and no change, if the state is of other settings or another number of lanes. `render` shows
+        the loaded games from the next step on: loading a state draws nothing.
+        """
+        self.lanes.load_state_dict(state)
+        self._seeded = bool(state["seeded"])
+
     def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
         """The screen of every lane, if `render_mode` is "rgb_array"."""
         if self.render_mode is None:

@@ -245,14 +245,27 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 
-_AT_LEAST_ONE = (
-    "steps lanes collect_steps gradients_per_collect accumulate_grads frame_skip stuck_steps batch_size n_step"
-    " buffer_size epochs hidden evaluate_episodes max_staleness keep"
-).split()
-_AT_LEAST_ZERO = "workers seed learning_starts target_every epsilon_steps evaluate_every noop_max".split()
-_POSITIVE = "lr adam_eps q_scale max_grad_norm clip_range reward_scale checkpoint_minutes".split()
-_NOT_NEGATIVE = "lr_min entropy entropy_min value_weight priority_alpha".split()
-_SHARES = "gamma gae_lambda priority_beta tau epsilon_max epsilon_min sticky".split()
+_AT_LEAST_ONE = [
+    "steps",
+    "lanes",
+    "collect_steps",
+    "gradients_per_collect",
+    "accumulate_grads",
+    "frame_skip",
+    "stuck_steps",
+    "batch_size",
+    "n_step",
+    "buffer_size",
+    "epochs",
+    "hidden",
+    "evaluate_episodes",
+    "max_staleness",
+    "keep",
+]
+_AT_LEAST_ZERO = ["workers", "seed", "learning_starts", "target_every", "epsilon_steps", "evaluate_every", "noop_max"]
+_POSITIVE = ["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"]
+_NOT_NEGATIVE = ["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha"]
+_SHARES = ["gamma", "gae_lambda", "priority_beta", "tau", "epsilon_max", "epsilon_min", "sticky"]
 _CHOICES = {
     "observation": ("tiles", "pixels"),
     "torso": ("auto", "mlp", "cnn", "small", "nature"),

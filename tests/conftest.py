@@ -19,6 +19,7 @@ _directories = tempfile.TemporaryDirectory(prefix="mario-rl-tests-")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Find the ROM as a user would; then give the tests directories of their own for imports and caches."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # small networks: torch's threads would only wait for each other
     try:
         os.environ[environment_variable("smb")] = str(find_rom("smb"))
     except RomNotFound:

@@ -1,8 +1,8 @@
-"""What a learner is, what a worker's experience is, and the registry that names every algorithm.
+"""What a learner is, and what a worker's experience is.
 
-A **learner** holds a model and the maths that turns a batch of transitions into a loss. An **experience** is the side of
-an algorithm that lives in a worker: how it acts while it learns, what it remembers, and which minibatches it makes of
-that. Moving gradients and weights is none of their business: `distributed` does that for all algorithms alike.
+A **learner** holds a model and the maths that turns a batch of transitions into a loss. An **experience** is the side
+of an algorithm that lives in a worker: how it acts while it learns, what it remembers, and which minibatches it makes
+of that. Moving gradients and weights is none of their business: `distributed` does that for all algorithms alike.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class LaneSteps:
 class Learner(Protocol):
     """The maths of an algorithm."""
 
-    model: Model
+    @property
+    def model(self) -> Model:
+        """The model it trains."""
 
     def compute_loss(
         self,
@@ -49,8 +51,8 @@ class Learner(Protocol):
     ) -> tuple[Tensor, Metrics]:
         """The loss of a batch, to be minimised, and what is worth knowing about it.
 
-        `rewards` are n-step returns where the algorithm has them; then `gamma` holds each row's discount of `next_states`.
-        `dones` are 1 where nothing follows.
+        `rewards` are n-step returns where the algorithm has them; then `gamma` holds each row's discount of
+        `next_states`. `dones` are 1 where nothing follows.
         """
 
     def update_targets(self, tau: float = 0.005) -> None:

@@ -1,0 +1,1 @@
+"""Algorithms: from experience to losses."""

@@ -1,0 +1,226 @@
+"""The coordinator: averages the workers' gradients, steps the optimiser, publishes weights.
+
+`TrainingCoordinator` is that without processes; `coordinate` is the body of the coordinator's process. Workers are
+reached through `Workers`: shared memory for processes (`exchange.py`); where there is only one process, `in_process.py`
+calls both sides. Metrics, evaluations and checkpoints are the `RunKeeper`'s (`keeper.py`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from mario_rl.config import TrainingConfig
+from mario_rl.environment.actions import pad_table
+from mario_rl.environment.smb.observation import OBSERVATIONS
+from mario_rl.learners.registry import build_learner, build_model
+from mario_rl.metrics.collectors import CoordinatorCollector
+from mario_rl.models.flat import FlatModel
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A worker's gradient where it lies: in its buffer, without a copy."""
+
+    worker: int
+    vector: Vector
+    loss: float
+    intact: Callable[[], bool] = lambda: True
+    """Whether the buffer was left alone while it was read; false if its worker died and was replaced meanwhile."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What all workers together have done."""
+
+    steps: int = 0
+    episodes: int = 0
+    flags: int = 0
+    best_x: int = 0
+    recent_episodes: int = 0  # the last 100 of each worker
+    recent_flags: int = 0
+
+    @property
+    def flag_rate(self) -> float:
+        """The share of recent episodes that reached the flag."""
+        return self.recent_flags / self.recent_episodes if self.recent_episodes else 0.0
+
+
+@dataclass
+class Counters:
+    """How far a run is; saved with it."""
+
+    updates: int = 0
+    steps: int = 0
+    episodes: int = 0
+    flags: int = 0
+    seconds: float = 0.0  # of training, over all resumes
+    grads_received: int = 0
+    grads_nonfinite: int = 0
+    grads_stale: int = 0
+    first_flag_steps: int | None = None
+    first_flag_seconds: float | None = None
+    next_evaluation: int = 0  # environment steps
+    best_rate: float = -1.0
+    best_mean_x: float = -1.0
+    best_steps: int = 0
+    confirmed: bool = False  # an evaluation has reached stop_at, and a second, longer one, too
+
+
+class Workers(Protocol):
+    """The coordinator's line to the workers."""
+
+    def gather(self, version: int) -> list[Offer]:
+        """The gradients to average next; waits a moment, and may come back empty. `version` is that of the weights."""
+
+    def release(self, offers: Sequence[Offer], spoilt: Sequence[int]) -> None:
+        """Give the buffers back; `spoilt` are the workers whose gradients were not finite."""
+
+    def publish(self, weights: Vector, version: int) -> None:
+        """Make these the current weights."""
+
+    def totals(self) -> Totals:
+        """What they have done in the whole run."""
+
+    def stopping(self) -> bool:
+        """Whether the run is to end. Tells the supervisor that the coordinator is alive."""
+
+
+class Keeper(Protocol):
+    """Looks after the run."""
+
+    def count(self, totals: Totals) -> None:
+        """Take over what the workers have done, before the next update: schedules go by it."""
+
+    def tick(self) -> None:
+        """Do what is due between two updates."""
+
+
+class TrainingCoordinator:
+    """The weights of a run and what changes them."""
+
+    def __init__(self, config: TrainingConfig):
+        self.config = config
+        torch.manual_seed(config.seed)
+        model = build_model(config, OBSERVATIONS[config.observation].space, len(pad_table(config.actions)))
+        model.to(config.device)
+        self.flat = FlatModel(model)
+        self.learner = build_learner(config, model)
+        self.optimiser = torch.optim.Adam([self.flat.trained], config.lr, eps=config.adam_eps, fused=True)
+        self.counters = Counters(next_evaluation=config.evaluate_every)
+        self.collector = CoordinatorCollector()
+        self.version = 0  # of the weights; grows with every update, and never falls within a run
+        self._sum = np.zeros(self.flat.trained_size, np.float32)
+
+    def apply(self, offers: Sequence[Offer]) -> list[int]:
+        """One update from these gradients; returns the workers whose gradients were not finite.
+
+        The version grows even when no gradient was fit to be used, for workers wait for newer weights.
+        """
+        finite = [offer for offer in offers if _is_finite(offer)]
+        spoilt = [offer.worker for offer in offers if offer not in finite]
+        self.counters.grads_received += len(offers)
+        self.counters.grads_nonfinite += len(spoilt)
+        used = self._add_up(finite)
+        self.version += 1
+        if used:
+            gradient = self.flat.gradient
+            gradient.copy_(torch.from_numpy(self._sum)).mul_(1 / len(used))
+            norm = torch.linalg.vector_norm(gradient).item()
+            if norm > self.config.max_grad_norm:
+                gradient.mul_(self.config.max_grad_norm / norm)
+            learning_rate = self.optimiser.param_groups[0]["lr"] = self.learning_rate()
+            self.optimiser.step()
+            self.counters.updates += 1
+            self._update_targets()
+            self.collector.observe(
+                {
+                    "updates": self.counters.updates,
+                    "loss": sum(offer.loss for offer in used) / len(used),
+                    "grad_norm": norm,
+                    "lr": learning_rate,
+                    "weight_version": self.version,
+                    "workers_in": len(used),
+                }
+            )
+        return spoilt
+
+    def _add_up(self, offers: Sequence[Offer]) -> Sequence[Offer]:
+        """Sum gradients into `_sum` in place, without those that changed under our hands."""
+        while offers:
+            np.copyto(self._sum, offers[0].vector)
+            for offer in offers[1:]:
+                self._sum += offer.vector
+            intact = [offer for offer in offers if offer.intact()]
+            if len(intact) == len(offers):
+                break
+            offers = intact
+        return offers
+
+    def _update_targets(self) -> None:
+        period = self.config.target_every
+        if not period:
+            self.learner.update_targets(self.config.tau)
+        elif self.counters.updates % period == 0:
+            self.learner.update_targets(1.0)
+
+    def learning_rate(self) -> float:
+        """A cosine from lr to lr_min over the run's steps (Loshchilov & Hutter 2017, eq. 5, one period)."""
+        config = self.config
+        progress = min(self.counters.steps / config.schedule_steps, 1.0)
+        return config.lr_min + (config.lr - config.lr_min) * (1 + math.cos(math.pi * progress)) / 2
+
+    def finished(self) -> bool:
+        """Whether the run has done its steps or reached its goal."""
+        return self.counters.confirmed or self.counters.steps >= self.config.steps
+
+    def weights_state(self) -> dict[str, Any]:
+        """What weights.pt and best.pt hold."""
+        return {
+            "config": dataclasses.asdict(self.config),
+            "model": {name: weights.cpu().clone() for name, weights in self.flat.model.state_dict().items()},
+            "counters": dataclasses.asdict(self.counters),
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint holds, but for the workers."""
+        return self.weights_state() | {
+            "optimizer": self.optimiser.state_dict(),
+            "collector": self.collector.state_dict(),
+            "version": self.version,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken."""
+        self.flat.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimizer"])
+        self.collector.load_state_dict(state["collector"])
+        self.counters = Counters(**state["counters"])
+        self.version = state["version"]
+
+
+def _is_finite(offer: Offer) -> bool:
+    """One pass without a temporary: a NaN or an infinity anywhere makes the sum of squares one, too."""
+    return math.isfinite(offer.loss) and math.isfinite(float(np.dot(offer.vector, offer.vector)))
+
+
+def coordinate(coordinator: TrainingCoordinator, workers: Workers, keeper: Keeper) -> None:
+    """The body of the coordinator's process."""
+    workers.publish(coordinator.flat.weights_array(), coordinator.version)
+    while not workers.stopping() and not coordinator.finished():
+        offers = workers.gather(coordinator.version)
+        keeper.count(workers.totals())
+        if offers:
+            spoilt = coordinator.apply(offers)
+            workers.release(offers, spoilt)
+            workers.publish(coordinator.flat.weights_array(), coordinator.version)
+        keeper.tick()

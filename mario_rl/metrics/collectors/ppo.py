@@ -1,0 +1,36 @@
+"""What PPO says about its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mario_rl.metrics.collectors.gradients import GRADIENTS
+from mario_rl.metrics.collectors.protocol import SchemaCollector
+from mario_rl.metrics.schema import MetricSchema, Rolling
+
+
+class PpoMetrics(MetricSchema):
+    """Means over the latest gradients."""
+
+    def __init__(self) -> None:
+        self.policy_loss = Rolling(GRADIENTS)
+        self.value_loss = Rolling(GRADIENTS)
+        self.entropy = Rolling(GRADIENTS)  # nats
+        self.approx_kl = Rolling(GRADIENTS)  # how far the policy went from the one that collected
+        self.clip_fraction = Rolling(GRADIENTS)
+        self.explained_variance = Rolling(GRADIENTS)
+
+
+class PpoCollector(SchemaCollector[PpoMetrics]):
+    """Takes from `on_gradient` what bears the name of one of its metrics."""
+
+    def __init__(self) -> None:
+        super().__init__(PpoMetrics())
+
+    def on_gradient(self, metrics: Mapping[str, float]) -> None:
+        """One more gradient for the means."""
+        if metrics.get("dropped"):
+            return
+        for name, metric in self.metrics.metrics().items():
+            if name in metrics and isinstance(metric, Rolling):
+                metric.add(metrics[name])

@@ -1,0 +1,79 @@
+"""A session without any training: it says what a test lets it say, and remembers what it was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mario_rl.config import TrainingConfig
+from mario_rl.distributed.events import LocalEvents
+from mario_rl.metrics.aggregator import MetricAggregator
+
+
+class FakeSession:
+    def __init__(self, model="ddqn", workers=4):
+        self.config = TrainingConfig(model=model, workers=workers, steps=400_000)
+        self.aggregator = MetricAggregator()
+        self.run_directory = Path("checkpoints/first-run")
+        self.asked = []
+        self.ticks = 0
+        self.ticks_left = None  # until the run is over
+        self.failure = None
+
+    def tick(self):
+        self.ticks += 1
+        if self.failure is not None:
+            raise self.failure
+        if self.ticks_left is not None:
+            self.ticks_left -= 1
+            return self.ticks_left > 0
+        return True
+
+    def pause(self, paused):
+        self.asked.append(("pause", paused))
+
+    def save(self):
+        self.asked.append("save")
+
+    def stop(self):
+        self.asked.append("stop")
+
+    def events(self, source):
+        return LocalEvents(source, self.aggregator.update)
+
+    def go_on(self, steps=180_800):
+        """A run that is well under way."""
+        for worker in range(self.config.workers):
+            own = self.events(f"worker_{worker}")
+            own.metrics(
+                {
+                    **{"steps": steps / self.config.workers, "episodes": 200 + worker, "reward_mean": 31.25},
+                    **{"best_x": 3000 + worker, "deaths": 77, "grads_sent": 1234, "saves": 0, "restores": 0},
+                    **{"flag_rate": 0.5, "steps_per_second": 900, "cpu_percent": 98, "memory_mb": 412, "x_mean": 2000},
+                    **({"epsilon": 0.125, "q_mean": 6.5, "td_error": 0.25} if self.config.model == "ddqn" else {}),
+                    **({"entropy": 1.25, "policy_loss": -0.01} if self.config.model == "ppo" else {}),
+                }
+            )
+            own.deaths([("1-1", 37, 1130)] * 5 + [("1-1", 37, 2400)])
+        coordinator = self.events("coordinator")
+        for part in range(1, 11):
+            coordinator.metrics(
+                {
+                    **{"steps": steps * part / 10, "steps_per_second": 3616, "flag_rate": part / 10, "best_x": 3161},
+                    **{"loss": 0.02 + part / 1000, "lr": 5e-4 / part, "updates_per_second": 240, "updates": 60 * part},
+                    **{"episodes": 812, "first_flag_steps": 12_345},
+                }
+            )
+        coordinator.log("info", "first flag after 12345 steps, 31 s")
+        self.events("supervisor").log("warning", "worker 2 was killed by signal 9")
+
+
+@pytest.fixture
+def session():
+    return FakeSession()
+
+
+@pytest.fixture
+def ppo_session():
+    return FakeSession("ppo", workers=2)

@@ -9,17 +9,39 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find native -type f 2>/dev/null)
 # The ROM package is used for its data file only; its dependencies do not work with NumPy 2.
 ROM_PACKAGE := gym-super-mario-bros==7.4.0
 
-.PHONY: help setup test lint format bench test-native clean
+# The run that `make train` makes: by default a new one, named after the time. `make train MODEL=ddqn SEED=1` is one, too.
+RUN ?= $(shell date +%Y-%m-%d_%H-%M-%S)
+MODEL ?= ppo
+LEVEL ?= 1-1
+SEED ?= 0
+
+.PHONY: help setup train test lint format bench results test-native clean
 .DELETE_ON_ERROR:
 
 help:
+	@echo "make train        train an agent on 1-1, evaluate it, record a video (minutes)"
 	@echo "make test         lint, then all tests"
 	@echo "make lint         ruff, mypy, clang-format"
 	@echo "make format       rewrite the sources as the linters want them"
 	@echo "make bench        measure ourselves and our peers, rewrite docs/results.md"
+	@echo "make results      train ppo and ddqn with three seeds each, rewrite docs/results.md (half an hour and more)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
 	@echo "make clean        remove what was built"
+
+# := in a rule of its own, so that every line below means the same run.
+train: RUN := $(RUN)
+train: setup
+	$(BIN)/mario-rl train --preset laptop --model $(MODEL) --level $(LEVEL) --seed $(SEED) --name $(RUN)
+	$(BIN)/mario-rl evaluate $(RUN) --episodes 100
+	$(BIN)/mario-rl plot $(RUN)
+	$(BIN)/mario-rl record $(RUN) -o checkpoints/$(RUN)/videos/flag.mp4
+	@echo
+	@echo "everything is in checkpoints/$(RUN)/: the video in videos/flag.mp4, the curves in plots/, the figures in evaluation.json"
+	@echo "next:  $(BIN)/mario-rl watch $(RUN)                       see it play"
+	@echo "       $(BIN)/mario-rl evaluate $(RUN) --level 1-2        try it where it never was"
+	@echo "       make train LEVEL=1-2 MODEL=ddqn                    another level, another model"
+	@echo "       $(BIN)/mario-rl train --help                       everything that can be set"
 
 test: lint
 	$(BIN)/python -m pytest
@@ -39,6 +61,12 @@ bench: setup
 	mkdir -p benchmarks/results
 	$(BIN)/mario-rl bench emulators --json benchmarks/results/emulators.json
 	$(BIN)/mario-rl bench environment --json benchmarks/results/environment.json
+	$(BIN)/mario-rl bench gradients --json benchmarks/results/gradients.json
+	$(BIN)/python -m benchmarks.report
+
+results: setup
+	mkdir -p benchmarks/results
+	$(BIN)/python -m benchmarks.training --json benchmarks/results/training.json
 	$(BIN)/python -m benchmarks.report
 
 test-native: setup

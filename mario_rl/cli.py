@@ -12,8 +12,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mario_rl import __version__, doctor
+from mario_rl import __version__, cli_runs, cli_train, doctor
 from mario_rl.emulators import rom as roms
+from mario_rl.mistake import Mistake
 
 app = typer.Typer(
     help="Reinforcement learning on NES games.",
@@ -23,6 +24,8 @@ app = typer.Typer(
 )
 rom_app = typer.Typer(help="The ROM files this machine has: import your own, list them.", rich_markup_mode=None)
 bench_app = typer.Typer(help="Measure our speed against other emulators, in the same run.", rich_markup_mode=None)
+cli_train.register(app)
+cli_runs.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")
 
@@ -31,12 +34,6 @@ QuickOption = Annotated[bool, typer.Option("--quick", help="Fewer and shorter ro
 JsonOption = Annotated[
     str | None, typer.Option("--json", help="Write the figures as one JSON object to this file; - is stdout.")
 ]
-
-
-class Mistake(typer.TyperException):
-    """Something the user can put right; the message says how."""
-
-    exit_code = 2
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -67,10 +64,13 @@ def _options_of_every_command(
 
 
 @app.command("doctor")
-def examine(rom: RomOption = None) -> None:
+def examine(
+    rom: RomOption = None,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed runs left behind, and only that.")] = False,
+) -> None:
     """Check this machine: versions, native core, ROMs, Mednafen, speed. Exit code 1 if the core or a ROM is missing."""
     healthy = True
-    for finding in doctor.findings(rom):
+    for finding in doctor.clean() if clean else doctor.findings(rom):
         print(finding.line(), flush=True)
         healthy = healthy and (finding.ok or not finding.required)
     raise typer.Exit(0 if healthy else 1)
@@ -121,6 +121,12 @@ def bench_emulators(quick: QuickOption = False, json: JsonOption = None, rom: Ro
 def bench_environment(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
     """Steps per second of vectorised Super Mario Bros. environments: ours and stable-retro's."""
     _run_benchmark("environment", quick, json, rom)
+
+
+@bench_app.command("gradients")
+def bench_gradients(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
+    """What moving gradients costs beside gloo and a pipe, its share of training, and two workers against one."""
+    _run_benchmark("gradients", quick, json, rom)
 
 
 def _run_benchmark(name: str, quick: bool, json: str | None, rom: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -14,11 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from mario_rl import __version__
+from mario_rl.distributed.shared_memory import leftovers, release_leftovers
 from mario_rl.emulators.rom import RomFile, find_rom, located_roms
 
 HOW_TO_BUILD = "run `pip install -e .` in the source tree (or `make setup`)"
 SPEED_SECONDS = 2.0
 FRAMES_BETWEEN_CLOCK_READS = 300
+_NO_LEFTOVERS = "no shared memory of killed runs"
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,11 @@ class Finding:
     detail: str
     fix: str = ""
     required: bool = False
+    otherwise: str = "absent"  # what it is called if it is not ok
 
     def line(self) -> str:
         """The finding for a terminal: state, name, detail, and how to fix it."""
-        state = "ok" if self.ok else "MISSING" if self.required else "absent"
+        state = "ok" if self.ok else "MISSING" if self.required else self.otherwise
         return f"{state:8} {self.name:12} {self.detail}" + (f": {self.fix}" if self.fix else "")
 
 
@@ -49,6 +53,7 @@ def findings(rom: Path | None = None) -> Iterator[Finding]:
     smb = _examine_rom("smb", rom, core_is_built=core.ok)
     yield smb
     yield _examine_mednafen()
+    yield _examine_leftovers()
     if core.ok and smb.ok:
         frames_per_second = measure_speed(find_rom("smb", rom))
         yield Finding("speed", True, f"{frames_per_second:,.0f} frames/s, one console on one core, RAM only")
@@ -69,6 +74,19 @@ def measure_speed(rom_file: Path, seconds: float = SPEED_SECONDS) -> float:
     return frames / elapsed
 
 
+def clean() -> Iterator[Finding]:
+    """Remove the shared memory and sockets that killed runs left, and say what that was. Living runs keep theirs."""
+    released = release_leftovers()
+    with contextlib.suppress(ModuleNotFoundError):  # without the extra [train] there never was a socket
+        from mario_rl.distributed.events import remove_dead_sockets
+
+        released += remove_dead_sockets()
+    for name in released:
+        yield Finding("leftovers", True, f"removed {name}")
+    if not released:
+        yield Finding("leftovers", True, _NO_LEFTOVERS)
+
+
 def core_is_built() -> bool:
     """Whether the native core can be imported."""
     return _examine_core().ok
@@ -87,6 +105,14 @@ def _examine_mednafen() -> Finding:
     if path is None:
         return Finding("Mednafen", False, "not on the PATH", "apt-get install mednafen (optional)")
     return Finding("Mednafen", True, path)
+
+
+def _examine_leftovers() -> Finding:
+    found = leftovers()
+    if found:
+        detail = f"killed runs left shared memory, {', '.join(found)}"
+        return Finding("leftovers", False, detail, "`mario-rl doctor --clean` removes it", otherwise="found")
+    return Finding("leftovers", True, _NO_LEFTOVERS)
 
 
 def _examine_rom(game: str, explicit: Path | None, core_is_built: bool) -> Finding:

@@ -7,18 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from mario_rl.learners import registry
+
 SOURCE_TREE = Path(__file__).resolve().parents[1]
 PAGES = [SOURCE_TREE / "README.md", *sorted((SOURCE_TREE / "docs").glob("*.md"))]
-EXAMPLES = [
-    pytest.param(block, id=f"{page.name}-{number}")
-    for page in PAGES
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
-]
+EXAMPLES = {
+    page.name: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE) for page in PAGES
+}
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_example_runs(example: str, smb_rom: Path) -> None:
-    exec(example.replace("game.nes", str(smb_rom)), {})
+@pytest.mark.parametrize("page", [name for name, examples in EXAMPLES.items() if examples])
+def test_the_examples_of_a_page_run_one_after_the_other(
+    page: str, smb_rom: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "ALGORITHMS", dict(registry.ALGORITHMS))  # a page may add one
+    namespace: dict[str, object] = {}
+    for example in EXAMPLES[page]:
+        exec(example.replace("game.nes", str(smb_rom)), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

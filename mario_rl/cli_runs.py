@@ -1,0 +1,238 @@
+"""The commands that look at a run: evaluate, watch, record, plot.
+
+What they need (torch, matplotlib, ...) is imported when one of them runs, so that `mario-rl --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from mario_rl.mistake import mistakes_in_one_line, signals_as_ctrl_c
+
+if TYPE_CHECKING:
+    from mario_rl.runs.directory import RunDirectory
+    from mario_rl.runs.evaluate import Outcome, Protocol
+    from mario_rl.runs.trained_model import TrainedModel
+
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run: its directory, its name, or a checkpoint file in it.")
+]
+CheckpointsOption = Annotated[Path, typer.Option(help="Directory that holds the runs, for a RUN given by its name.")]
+LevelOption = Annotated[
+    str | None,
+    typer.Option(help="Play this level (1-1, several as 1-1,1-2, or random) instead of the one trained on."),
+]
+WeightsOption = Annotated[
+    Literal["best", "latest"] | None,
+    typer.Option(help="best.pt or weights.pt; by default the best if there are any.", show_default=False),
+]
+StickyOption = Annotated[
+    float | None,
+    typer.Option(help="Play greedily while actions stick with this chance, instead of the stochastic policy."),
+]
+SeedOption = Annotated[int, typer.Option(help="Seed of the episodes: the same seed plays the same ones.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (evaluate, watch, record, plot):
+        app.command(command.__name__)(command)
+
+
+def evaluate(
+    run: RunArgument,
+    level: LevelOption = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each protocol.")] = 100,
+    sticky: Annotated[float, typer.Option(help="Chance that an action sticks in the second protocol.")] = 0.25,
+    weights: WeightsOption = None,
+    seed: SeedOption = 0,
+    json: Annotated[
+        str | None, typer.Option("--json", help="Write the figures as one JSON object to this file; - is stdout.")
+    ] = None,
+    checkpoints: CheckpointsOption = Path("checkpoints"),
+) -> None:
+    """How often a run's model reaches the flag: its stochastic policy, and greedily with sticky actions.
+
+    The figures are also saved in the run, as evaluation.json.
+    """
+    with mistakes_in_one_line():
+        from mario_rl.runs import report
+
+        if json is not None and json != "-":
+            _check_directory_of(Path(json))
+        found, trained = _load(run, checkpoints, weights, level, sticky)
+        played_level = level or trained.config.level
+        outcomes: dict[Protocol, Outcome] = {}
+        for protocol in ("stochastic", "sticky"):
+            outcomes[protocol] = _evaluate(trained, episodes, protocol, seed, level, sticky)
+        figures = report.report(found, trained, played_level, outcomes)
+        saved = report.report_file(found, trained, played_level)
+        report.write_report(saved, figures)
+        if json == "-":
+            print(report.as_json(figures), end="")
+            return
+        if json is not None:
+            report.write_report(Path(json), figures)
+        print(f"{found.path}: {trained.config.model}, {trained.file.name} after {trained.steps:,} steps")
+        print(report.table(figures, sticky))
+        print(f"saved as {saved}")
+
+
+def watch(
+    run: RunArgument,
+    level: LevelOption = None,
+    episodes: Annotated[
+        int | None, typer.Option(min=1, help="Episodes to show; without end if not set.", show_default=False)
+    ] = None,
+    fps: Annotated[
+        float, typer.Option(min=0, max=1000, help="Frames a second; the console has 60, 0 is as fast as it goes.")
+    ] = 60,
+    sticky: StickyOption = None,
+    weights: WeightsOption = None,
+    seed: SeedOption = 0,
+    display: Annotated[
+        Literal["auto", "window", "terminal"], typer.Option(help="Where: auto takes a window if there is a screen.")
+    ] = "auto",
+    checkpoints: CheckpointsOption = Path("checkpoints"),
+) -> None:
+    """Watch a run's model play, with what it thinks of each action and the buttons it presses."""
+    with mistakes_in_one_line(), signals_as_ctrl_c():
+        from mario_rl.runs.player import Player
+        from mario_rl.runs.watch import Pace, open_screen
+        from mario_rl.runs.watch import watch as show
+
+        found, trained = _load(run, checkpoints, weights, level, sticky)
+        protocol, chance = _protocol(sticky)
+        player = Player(trained, protocol, level, chance)
+        with contextlib.closing(player), open_screen(display, f"mario-rl: {found.name}") as screen:
+            played = show(player, screen, Pace(fps), seed, episodes, f"{found.name} · {trained.config.model}")
+        flags = sum(episode.flag for episode in played)
+        print(f"flags: {flags}, episodes played to their end: {len(played)}")
+
+
+def record(
+    run: RunArgument,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Video file, .mp4 or .gif; may be repeated. By default both, in the run."),
+    ] = None,
+    level: LevelOption = None,
+    episodes: Annotated[int, typer.Option(min=1, help="The best of so many episodes is recorded.")] = 10,
+    sticky: StickyOption = None,
+    weights: WeightsOption = None,
+    seed: SeedOption = 0,
+    checkpoints: CheckpointsOption = Path("checkpoints"),
+) -> None:
+    """Make a video of a run's model: the best of several episodes, every frame of it."""
+    with mistakes_in_one_line(), signals_as_ctrl_c():
+        from mario_rl.runs import video
+        from mario_rl.runs.player import Player
+
+        found, trained = _load(run, checkpoints, weights, level, sticky)
+        name = (level or trained.config.level).replace(",", "_")
+        files = output or [found.videos / f"{name}.mp4", found.videos / f"{name}.gif"]
+        if not output:
+            found.videos.mkdir(exist_ok=True)
+        for file in files:
+            video.check_video_file(file)
+        protocol, chance = _protocol(sticky)
+        with contextlib.closing(Player(trained, protocol, level, chance)) as player:
+            with _progress("choosing the best of") as progress:
+                take = video.best_take(player, episodes, seed, progress)
+            video.record(player, take, files)
+        end = "at the flag" if take.episode.flag else f"not at the flag, x {take.episode.x}"
+        print(f"level {take.episode.level}: {end}, after {take.episode.steps} steps (seed {take.seed})")
+        for file in files:
+            print(f"{file} ({file.stat().st_size / 1e6:.1f} MB)")
+
+
+def plot(
+    run: RunArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="PNG file; by default plots/training.png in the run.")
+    ] = None,
+    checkpoints: CheckpointsOption = Path("checkpoints"),
+) -> None:
+    """Draw a run's curves: reward, x, flag rate, loss, Q or entropy, learning rate, deaths over the level."""
+    with mistakes_in_one_line():
+        from mario_rl.runs.directory import RunDirectory, RunError
+        from mario_rl.runs.plots import plot_run
+
+        if output is not None and output.suffix.lower() != ".png":
+            raise RunError(f"the picture is a PNG: its name ends in .png, unlike {output.name!r}")
+        if output is not None:
+            _check_directory_of(output)
+        print(plot_run(RunDirectory.open(run, checkpoints), output))
+
+
+# --- what they share ----------------------------------------------------------------------------------------------
+
+
+def _load(
+    run: str, checkpoints: Path, weights: Literal["best", "latest"] | None, level: str | None, sticky: float | None
+) -> tuple[RunDirectory, TrainedModel]:
+    """The run and its model, once it is clear that it can be played like that."""
+    import torch
+
+    from mario_rl.environment.smb.settings import SmbSettings
+    from mario_rl.runs.directory import RunDirectory, RunError
+    from mario_rl.runs.evaluate import evaluation_settings
+    from mario_rl.runs.trained_model import load_trained_model
+
+    torch.set_num_threads(1)  # the models are small: more threads only wait for each other
+    found = RunDirectory.open(run, checkpoints)
+    try:
+        protocol, chance = _protocol(sticky)
+        SmbSettings(**evaluation_settings(found.config(), protocol, level, chance))
+    except ValueError as problem:
+        raise RunError(str(problem)) from problem
+    trained = load_trained_model(found, weights)
+    for warning in trained.warnings:
+        print(f"mario-rl: {warning}", file=sys.stderr)
+    return found, trained
+
+
+def _evaluate(
+    trained: TrainedModel, episodes: int, protocol: Protocol, seed: int, level: str | None, sticky: float
+) -> Outcome:
+    from mario_rl.runs.evaluate import evaluate as play
+
+    threads = min(os.cpu_count() or 1, 4)
+    with _progress(f"{protocol}:") as progress:
+        return play(
+            trained.model, trained.config, episodes, protocol, seed, level, sticky, threads=threads, progress=progress
+        )
+
+
+def _protocol(sticky: float | None) -> tuple[Protocol, float]:
+    return ("stochastic", 0.0) if sticky is None else ("sticky", sticky)
+
+
+def _check_directory_of(file: Path) -> None:
+    from mario_rl.runs.directory import RunError
+
+    if not file.resolve().parent.is_dir():
+        raise RunError(f"{file.resolve().parent}: no such directory for {file.name}")
+
+
+@contextlib.contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A line on stderr that counts, if somebody is there to read it; it goes when the work is done."""
+    visible = sys.stderr.isatty()
+
+    def show(done: int, all_of_them: int) -> None:
+        if visible:
+            print(f"\r\x1b[K{what} {done} of {all_of_them} episodes", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if visible:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,142 @@
+"""The command that trains. Its options are the settings of `config.TrainingConfig`, with their field docs as help."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mario_rl import config as configuration
+from mario_rl.config import PRESETS, TrainingConfig
+from mario_rl.mistake import INTERRUPTED, mistakes_in_one_line, signals_as_ctrl_c
+
+if TYPE_CHECKING:
+    from mario_rl.runs.directory import RunDirectory
+    from mario_rl.runs.status import State
+    from mario_rl.runs.training import Session
+
+EXIT_CODES = {"SUCCESS": 0, "FAILED": 1, "INTERRUPTED": INTERRUPTED}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command, with an option for every setting."""
+    app.command("train")(_with_settings(train))
+
+
+def train(
+    resume: Annotated[
+        str | None, typer.Option(help="Go on with a run: its directory, name, or one of its checkpoint files.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help=f"Measured settings: {', '.join(PRESETS)} (docs/results.md).")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file with settings, such as a run's config.yaml.")] = None,
+    no_ui: Annotated[bool, typer.Option("--no-ui", help="One progress line instead of the dashboard.")] = False,
+    **settings: Any,
+) -> None:
+    """Train an agent on Super Mario Bros. Ctrl-C (or q) stops cleanly and says how to go on."""
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    with mistakes_in_one_line():
+        from mario_rl.runs.directory import RunDirectory
+        from mario_rl.runs.training import begin, open_session
+        from mario_rl.runs.training import resume as make_ready
+
+        if resume is None:
+            run, before = begin(configuration.build(chosen, preset, config))
+            warnings: list[str] = []
+        else:
+            run = RunDirectory.open(resume, chosen.get("checkpoints", TrainingConfig.checkpoints))
+            wanted = configuration.build(chosen, preset, config, base=run.config())
+            before, warnings = make_ready(run, wanted)
+            configuration.write_yaml(wanted, run.config_yaml)
+        final = run.config()
+        with signals_as_ctrl_c():
+            session = open_session(run, final, before)
+            for warning in warnings:
+                session.log("warning", warning)
+                print(f"mario-rl: {warning}", file=sys.stderr)
+            try:
+                # Textual reads stdin and draws on stderr
+                on_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+                _show(session, dashboard=on_terminal and not no_ui)
+            except KeyboardInterrupt:
+                print("stopping: the run is being saved (Ctrl-C again: end without)", file=sys.stderr)
+            finally:
+                state = session.close()
+    _say_how_it_ended(run, state)
+    raise typer.Exit(EXIT_CODES[state])
+
+
+def _show(session: Session, dashboard: bool) -> None:
+    """Let people watch until the run is over."""
+    if dashboard:
+        from mario_rl.dashboard.terminal import TrainingUI
+
+        TrainingUI(session).run()
+    else:
+        from mario_rl.dashboard.progress import run_with_progress
+
+        run_with_progress(session)
+
+
+def _say_how_it_ended(run: RunDirectory, state: State) -> None:
+    status = run.status()
+    where = run.path
+    minutes = f"{status.minutes_trained:.1f} min"
+    print(f"{state}: {status.why} ({status.steps:,} steps, {minutes} of training)")
+    print(f"run          {where}")
+    if state != "SUCCESS":
+        print(f"go on        mario-rl train --resume {where}")
+    print(f"evaluate     mario-rl evaluate {where}")
+    print(f"watch        mario-rl watch {where}")
+    print(f"video        mario-rl record {where} -o flag.mp4")
+    print(f"curves       mario-rl plot {where}      tensorboard --logdir {where / 'tensorboard'}")
+
+
+def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace `**settings` in a command's signature by one option per setting."""
+    docs = configuration.docs()
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    fields = {field.name: field for field in dataclasses.fields(TrainingConfig)}
+    in_parts = [field.name for part in TrainingConfig.__bases__ for field in dataclasses.fields(part)]
+    parameters = [_option(fields[name], docs[name]) for name in FIRST] + own
+    parameters += [_option(fields[name], docs[name]) for name in in_parts if name not in FIRST]
+    ordered = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+
+    def with_settings(**arguments: Any) -> None:
+        command(**arguments)
+
+    with_settings.__doc__ = command.__doc__
+    with_settings.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    with_settings.__annotations__ = {p.name: p.annotation for p in ordered}
+    return with_settings
+
+
+FIRST = ("model", "level", "steps", "workers", "lanes", "observation", "name", "seed")
+
+
+def _option(field: dataclasses.Field[Any], help: str) -> inspect.Parameter:
+    """The option of one setting; not given means not chosen, so that presets and files can speak."""
+    kind = next(kind for kind in configuration.kinds_of(field.name) if kind is not type(None))
+    default = "" if field.default is None else f" [{field.default}{_of_presets(field.name)}]"
+    flags = configuration.flag(field.name)
+    if kind is bool:
+        flags = f"{flags}/--no-{flags[2:]}"
+    annotation = Annotated[kind | None, typer.Option(flags, help=help + default, show_default=False)]  # type: ignore[valid-type]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _of_presets(name: str) -> str:
+    """What the presets set instead, for the help."""
+    set_by = [
+        f"{preset} {model} {values[name]}"
+        for preset, models in PRESETS.items()
+        for model, values in models.items()
+        if name in values
+    ]
+    return f"; {', '.join(set_by)}" if set_by else ""

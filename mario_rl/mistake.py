@@ -1,0 +1,66 @@
+"""A mistake of the user ends in one line on stderr and exit code 2; a traceback is always a bug of ours."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from mario_rl import doctor
+
+INTERRUPTED = 130  # the exit code of a shell's command after Ctrl-C
+
+
+class Mistake(typer.TyperException):
+    """Something the user can put right; the message says how."""
+
+    exit_code = 2
+
+
+@contextmanager
+def mistakes_in_one_line() -> Iterator[None]:
+    """Turn what the user can put right into a `Mistake`, and Ctrl-C into a quiet end.
+
+    The body imports what it needs (torch, ...), so that other commands stay quick and run without the extra [train].
+    """
+    if not doctor.core_is_built():
+        raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
+    try:
+        yield
+    except (ValueError, OSError) as problem:
+        if not isinstance(problem, _errors_for_users()):
+            raise
+        raise Mistake(str(problem)) from problem
+    except ModuleNotFoundError as missing:
+        raise Mistake(f"{missing.name} is not installed: pip install 'mario-rl[train]'") from missing
+    except KeyboardInterrupt:
+        print("mario-rl: interrupted", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _errors_for_users() -> tuple[type[Exception], ...]:
+    from mario_rl._native import RomError
+    from mario_rl.config import ConfigError
+    from mario_rl.distributed.shared_memory import SharedMemoryError
+    from mario_rl.runs.checkpoint import CheckpointError
+    from mario_rl.runs.directory import RunError
+
+    return RomError, ConfigError, SharedMemoryError, CheckpointError, RunError, OSError
+
+
+@contextmanager
+def signals_as_ctrl_c() -> Iterator[None]:
+    """A command that is terminated, or whose terminal goes away, ends as cleanly as by Ctrl-C."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

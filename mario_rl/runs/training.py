@@ -1,0 +1,319 @@
+"""A training run from beginning to end: its directory, its processes or its thread, its end, whatever that is.
+
+A `Session` is what the dashboard or the progress line drives: it calls `tick` a few times a second until that says that
+the run is over, then `close`, which leaves nothing behind but the run's directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import queue
+import threading
+import time
+from abc import ABC, abstractmethod
+from functools import partial
+
+import torch
+
+from mario_rl.config import ConfigError, TrainingConfig
+from mario_rl.distributed.children import ChildPlan, start_coordinator, start_worker
+from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
+from mario_rl.distributed.events import Event, EventSubscriber, LocalEvents
+from mario_rl.distributed.in_process import train_in_process
+from mario_rl.distributed.keeper import RunKeeper
+from mario_rl.distributed.run_memory import MemoryPlan, RunMemory
+from mario_rl.distributed.shared_memory import release_leftovers
+from mario_rl.distributed.supervisor import GivenUp, Supervisor
+from mario_rl.distributed.worker import TrainingWorker
+from mario_rl.environment.actions import pad_table
+from mario_rl.environment.smb.observation import OBSERVATIONS
+from mario_rl.environment.smb.settings import SmbSettings
+from mario_rl.learners.registry import algorithm, build_model
+from mario_rl.metrics.aggregator import MetricAggregator
+from mario_rl.metrics.logger import MetricLogger
+from mario_rl.metrics.tensorboard import TensorBoardWriter
+from mario_rl.models.flat import FlatModel
+from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint, load_newest_good, save_run_checkpoint
+from mario_rl.runs.directory import RunDirectory, RunError
+from mario_rl.runs.status import State
+
+SHUTDOWN_SECONDS = 60.0  # for the last checkpoint, which may hold a replay
+TENSORBOARD_SECONDS = 2.0  # between two points of the run as a whole
+
+
+def begin(config: TrainingConfig) -> tuple[RunDirectory, Totals]:
+    """A new run on disk."""
+    _check(config)
+    return RunDirectory.create(config.checkpoints, config.name, config), Totals()
+
+
+def resume(run: RunDirectory, config: TrainingConfig) -> tuple[Totals, list[str]]:
+    """Make an existing run ready to go on; what it had done, and what the user should know."""
+    _check(config)
+    trained = run.config()
+    for name in ("model", "observation", "actions", "torso", "hidden"):
+        ours, theirs = getattr(config, name), getattr(trained, name)
+        if ours != theirs:
+            raise ConfigError(f"--{name} {ours} does not fit {run.path}, which has {theirs}: leave it out to resume")
+    state, file, warnings = load_newest_good(run)
+    saved = state.get("config", {}).get("model")
+    if saved != config.model or "optimizer" not in state:
+        what = f"of the model {saved}" if saved != config.model else "without an optimizer: weights only"
+        raise RunError(f"{file} cannot be resumed, it is {what}; name the run or one of its checkpoint files")
+    if file != run.checkpoint_pt:  # the next one to look finds what was chosen, or what was found to be whole
+        damaged = run.checkpoint_pt.exists() and run.chosen_file is None
+        if damaged:
+            run.checkpoint_pt.replace(run.checkpoint_pt.with_suffix(".pt.damaged"))
+        save_run_checkpoint(run, state, config.keep)
+        warnings = [*warnings, f"going on from {file.name}"]
+    counters = state["counters"]
+    best_x = int(state["collector"]["metrics"].get("best_x", [0])[0] or 0) if "collector" in state else 0
+    return Totals(counters["steps"], counters["episodes"], counters["flags"], best_x), warnings
+
+
+def _check(config: TrainingConfig) -> None:
+    """Find out now, not in a child, what cannot work."""
+    algorithm(config)
+    try:
+        SmbSettings(**config.environment())
+        torch.empty(0, device=config.device)
+    except (RuntimeError, AssertionError) as problem:
+        raise ConfigError(f"--device {config.device} cannot be used: {str(problem).splitlines()[0]}") from problem
+    except ValueError as problem:
+        raise ConfigError(str(problem)) from problem
+
+
+class Session(ABC):
+    """A run that is going on."""
+
+    def __init__(self, run: RunDirectory, config: TrainingConfig, before: Totals):
+        self.run = run
+        self.run_directory = run.path
+        self.config = config
+        self.before = before
+        self.aggregator = MetricAggregator()
+        self.problem: str | None = None  # what made the run fail
+        self.stop_asked = False
+        self._began = time.monotonic()
+        run.begin()
+        self._log = run.training_log.open("a", encoding="utf-8", buffering=1)
+        self._deaths = run.deaths_csv.open("a", encoding="utf-8", buffering=1)
+        if self._deaths.tell() == 0:
+            self._deaths.write("time,level,area,x_pos\n")
+        self._tensorboard = TensorBoardWriter(run.tensorboard, first_steps=before.steps or None)
+        self._pointed = 0.0
+
+    @abstractmethod
+    def tick(self) -> bool:
+        """Take in what has happened; whether the run goes on."""
+
+    @abstractmethod
+    def pause(self, paused: bool) -> None:
+        """Let everybody wait, or go on."""
+
+    @abstractmethod
+    def save(self) -> None:
+        """Ask for a checkpoint now."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Ask for a clean end; `tick` says when it is reached."""
+
+    @abstractmethod
+    def close(self) -> State:
+        """End the run if it still goes on, and leave nothing behind; how it ended."""
+
+    def take(self, events: list[Event]) -> None:
+        """Into the aggregator, the log file, the deaths and TensorBoard. A full disk must not end a run."""
+        self.aggregator.update_all(events)
+        with contextlib.suppress(OSError):
+            for event in events:
+                match event:
+                    case {"type": "log", "level": level, "text": text}:
+                        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event["time"]))
+                        self._log.write(f"{when} {level} {event['source']}: {text}\n")
+                    case {"type": "death_positions", "deaths": deaths}:
+                        lines = (f"{event['time']:.1f},{level},{area},{x}\n" for level, area, x in deaths)
+                        self._deaths.write("".join(lines))
+                    case {"type": "metrics", "source": source, "values": values}:
+                        self._tensorboard.add(source, values, self.aggregator.steps)
+            if time.monotonic() - self._pointed > TENSORBOARD_SECONDS and self.aggregator.steps:
+                self._pointed = time.monotonic()
+                self._tensorboard.add("all", self.aggregator.overall(), self.aggregator.steps)
+
+    def log(self, level: str, text: str) -> None:
+        """A line of our own."""
+        LocalEvents("trainer", lambda event: self.take([event])).log(level, text)
+
+    def finish(self) -> State:
+        """Write down how it ended."""
+        state, why = self._outcome()
+        with contextlib.suppress(OSError, ValueError):
+            self.run.finish(state, why)
+        with contextlib.suppress(OSError):
+            self._tensorboard.close()
+            self._log.close()
+            self._deaths.close()
+        return state
+
+    def _outcome(self) -> tuple[State, str]:
+        if self.problem is not None:
+            return "FAILED", self.problem
+        try:
+            counters = load_checkpoint(self.run.weights_pt)["counters"]
+        except (CheckpointError, KeyError) as problem:
+            return "FAILED", f"the weights were not saved: {problem}"
+        if counters["confirmed"]:
+            return "SUCCESS", f"reached {self.config.stop_at:.0%} flags after {counters['steps']} steps"
+        if counters["steps"] >= self.config.steps:
+            return "SUCCESS", f"did its {self.config.steps} steps"
+        return "INTERRUPTED", "stopped by the user"
+
+
+class ProcessSession(Session):
+    """Workers and coordinator in processes of their own."""
+
+    def __init__(self, run: RunDirectory, config: TrainingConfig, before: Totals):
+        for name in release_leftovers():
+            print(f"released shared memory that a killed run had left behind: {name}")
+        space = OBSERVATIONS[config.observation].space
+        flat = FlatModel(build_model(config, space, len(pad_table(config.actions))))  # only to know the sizes
+        super().__init__(run, config, before)
+        self._events = EventSubscriber()
+        try:
+            plan = MemoryPlan.of_run(run.name, config.workers, flat.trained_size, flat.size)
+            self._memory = RunMemory(plan, create=True)
+        except BaseException:
+            self._events.close()
+            raise
+        child = ChildPlan(config, run.path.resolve(), plan, self._events.address, before, os.getpid())
+        self._supervisor = Supervisor(
+            partial(start_worker, child),
+            partial(start_coordinator, child),
+            board=self._memory.board,
+            pool=self._memory.gradients,
+            heartbeat=self._memory.heartbeat,
+            last_words=self._memory.last_words,
+            report=lambda event: self.take([event]),
+        )
+
+    def tick(self) -> bool:
+        """Events in, the dead replaced."""
+        self.take(self._events.poll())
+        try:
+            return self._supervisor.tick()
+        except GivenUp as problem:
+            self.problem = str(problem)
+            return False
+
+    def pause(self, paused: bool) -> None:
+        """Workers wait before their next collection."""
+        self._memory.board.control.pause = int(paused)
+
+    def save(self) -> None:
+        """The coordinator saves, and the workers what they remember, if that is wanted."""
+        self._memory.board.control.save_requests += 1
+
+    def stop(self) -> None:
+        """Everybody ends after what is in hand."""
+        self.stop_asked = True
+        self._memory.board.control.stop = 1
+
+    def close(self) -> State:
+        """Wait for the processes, and for none of them longer than is reasonable."""
+        try:
+            self._supervisor.shutdown(SHUTDOWN_SECONDS, meanwhile=lambda: self.take(self._events.poll()))
+            self.take(self._events.poll())
+        finally:
+            self._memory.close()
+            self._events.close()
+            state = self.finish()
+        return state
+
+
+class InProcessSession(Session):
+    """Everything in a thread of this process, so that the main thread can show it."""
+
+    def __init__(self, run: RunDirectory, config: TrainingConfig, before: Totals):
+        super().__init__(run, config, before)
+        torch.set_num_threads(1)
+        self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._stop, self._paused, self._save = threading.Event(), threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._train, name="training", daemon=True)
+        self._thread.start()
+
+    def _train(self) -> None:
+        try:
+            self._train_well()
+        except Exception as problem:  # whatever it is, the main thread tells the user
+            self.problem = f"{type(problem).__name__}: {problem}"
+
+    def _train_well(self) -> None:
+        run, config = self.run, self.config
+        coordinator = TrainingCoordinator(config)
+        worker_events = LocalEvents("worker_0", self._queue.put)
+        worker = TrainingWorker(config, 0, worker_events)
+        if run.checkpoint_pt.exists():
+            state = load_checkpoint(run.checkpoint_pt)
+            coordinator.load_state_dict(state)
+            if state["workers"]:
+                worker.load_state_dict(state["workers"][0])
+        worker.logger = MetricLogger(run.worker_csv(0), worker.collector.names, worker_events, self.before.steps)
+
+        def save_wanted() -> bool:
+            wanted = self._save.is_set()
+            self._save.clear()
+            return wanted
+
+        keeper = RunKeeper(
+            run,
+            coordinator,
+            LocalEvents("coordinator", self._queue.put),
+            worker_states=lambda: [worker.state_dict()] if config.saves_replay else [],
+            save_wanted=save_wanted,
+        )
+        worker_events.worker_status(0, "collecting")
+        train_in_process(worker, coordinator, keeper, self.before, self._stop.is_set, self._paused.is_set)
+        well = keeper.close()
+        worker.close()
+        worker_events.worker_status(0, "done")
+        if not well:
+            raise RuntimeError("the last checkpoint could not be saved")
+
+    def tick(self) -> bool:
+        """Events in; whether the thread still trains."""
+        alive = self._thread.is_alive()
+        events: list[Event] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                events.append(self._queue.get_nowait())
+        self.take(events)
+        return alive
+
+    def pause(self, paused: bool) -> None:
+        """Wait between two rounds."""
+        self._paused.set() if paused else self._paused.clear()
+
+    def save(self) -> None:
+        """After the round that is going on."""
+        self._save.set()
+
+    def stop(self) -> None:
+        """After the round that is going on."""
+        self.stop_asked = True
+        self._stop.set()
+
+    def close(self) -> State:
+        """Wait for the thread to save."""
+        self._stop.set()
+        self._thread.join()
+        self.tick()
+        return self.finish()
+
+
+def open_session(run: RunDirectory, config: TrainingConfig, before: Totals) -> Session:
+    """Start training."""
+    config = dataclasses.replace(config, name=run.name)
+    return (ProcessSession if config.workers else InProcessSession)(run, config, before)

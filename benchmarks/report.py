@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.training_report import training_section
 from benchmarks.worker import SOURCE_TREE
 
 RESULTS = SOURCE_TREE / "benchmarks" / "results"
@@ -60,8 +61,8 @@ def summary_table(emulators: dict[str, Any], environment: dict[str, Any]) -> str
     return "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
 
 
-def results_page(emulators: dict[str, Any], environment: dict[str, Any]) -> str:
-    """The whole of docs/results.md."""
+def results_page(emulators: dict[str, Any], environment: dict[str, Any], training: dict[str, Any] | None = None) -> str:
+    """The whole of docs/results.md; without figures of training, without its section."""
     consoles = [
         f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
         f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
@@ -111,7 +112,7 @@ resize and stack wrappers; its episodes end when all lives are lost, ours at a d
 | | measurement | steps/s |
 |---|---|---|
 {chr(10).join(vectors)}
-"""
+{training_section(training) if training is not None else ""}"""
 
 
 def conditions(report: dict[str, Any]) -> str:
@@ -139,10 +140,15 @@ def load(name: str) -> dict[str, Any]:
     return figures
 
 
+def load_if_there(name: str) -> dict[str, Any] | None:
+    """The same of a benchmark that takes long, and is not always run."""
+    return load(name) if (RESULTS / f"{name}.json").is_file() else None
+
+
 def main() -> None:
     """Rewrite both pages."""
     emulators, environment = load("emulators"), load("environment")
-    RESULTS_PAGE.write_text(results_page(emulators, environment))
+    RESULTS_PAGE.write_text(results_page(emulators, environment, load_if_there("training")))
     README.write_text(with_table(README.read_text(), summary_table(emulators, environment)))
     print(f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)} and the table in {README.name}", file=sys.stderr)
 

@@ -10,7 +10,8 @@ from benchmarks.report import Goal
 
 def test_the_pages_are_written_from_the_committed_figures() -> None:
     emulators, environment = report.load("emulators"), report.load("environment")
-    assert report.results_page(emulators, environment) == report.RESULTS_PAGE.read_text()
+    training = report.load_if_there("training")
+    assert report.results_page(emulators, environment, training) == report.RESULTS_PAGE.read_text()
     readme = report.README.read_text()
     assert report.with_table(readme, report.summary_table(emulators, environment)) == readme
 

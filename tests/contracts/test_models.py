@@ -63,7 +63,7 @@ def test_actions_are_deterministic_without_epsilon_and_repeatable_with_it(config
         lambda seed: model.sample_action(x, torch.Generator().manual_seed(seed)),
     ):
         assert torch.equal(act(1), act(1))
-        assert 0 <= act(1).min() and act(1).max() < ACTIONS
+        assert act(1).min() >= 0 and act(1).max() < ACTIONS
     random = model.select_action(x, 1.0, torch.Generator().manual_seed(1))
     assert set(random.tolist()) == set(range(ACTIONS))
 

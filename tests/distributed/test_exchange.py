@@ -105,7 +105,7 @@ def test_lockstep_waits_for_everybody_who_joined(memory: RunMemory, coordinator:
 
 
 def test_a_newcomer_joins_when_the_others_begin_a_rollout(memory: RunMemory, coordinator: TrainingCoordinator) -> None:
-    workers, (one, _) = joined(memory, coordinator, lockstep=True)
+    _, (one, _) = joined(memory, coordinator, lockstep=True)
     memory.board.workers[1].joined = 0
     newcomer = SharedExchange(RunMemory(memory.plan), 1, True, 0)
     joining = threading.Thread(target=newcomer.join, args=({},))

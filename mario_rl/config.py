@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import textwrap
 from collections.abc import Mapping
@@ -321,8 +322,13 @@ def flag(name: str) -> str:
 
 def kinds_of(name: str) -> tuple[type, ...]:
     """The types a setting may have."""
-    hint = get_type_hints(TrainingConfig)[name]
-    return get_args(hint) if get_origin(hint) is not None else (hint,)
+    return _kinds()[name]
+
+
+@functools.cache
+def _kinds() -> dict[str, tuple[type, ...]]:
+    hints = get_type_hints(TrainingConfig)
+    return {name: get_args(hint) if get_origin(hint) is not None else (hint,) for name, hint in hints.items()}
 
 
 def docs() -> dict[str, str]:
@@ -377,7 +383,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise ConfigError(f"{file} should hold lines such as `lr: 0.0001`")
-    return {name.replace("-", "_"): _number_if_text(value) for name, value in content.items()}
+    settings = {name.replace("-", "_"): value for name, value in content.items()}
+    return {name: _number_if_text(name, value) for name, value in settings.items()}
 
 
 def write_yaml(config: TrainingConfig, file: Path) -> None:
@@ -385,9 +392,9 @@ def write_yaml(config: TrainingConfig, file: Path) -> None:
     file.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False), encoding="utf-8")
 
 
-def _number_if_text(value: Any) -> Any:
-    """YAML 1.1 reads 1e-4 as text (it wants 1.0e-4); people mean the number."""
-    if isinstance(value, str):
+def _number_if_text(name: str, value: Any) -> Any:
+    """YAML 1.1 reads 1e-4 as text (it wants 1.0e-4); people mean the number, where there can be one."""
+    if isinstance(value, str) and str not in _kinds().get(name, (str,)):
         try:
             return float(value)
         except ValueError:

@@ -19,6 +19,14 @@ def test_the_defaults_of_the_first_documents() -> None:
     assert (config.n_step, config.batch_size, config.buffer_size, config.collect_steps) == (3, 32, 10_000, 64)
 
 
+def test_a_name_stays_text_and_a_number_that_yaml_takes_for_text_is_a_number(tmp_path: Path) -> None:
+    config = configuration.from_dict({"name": "42", "lr": 1e-3})
+    configuration.write_yaml(config, tmp_path / "config.yaml")
+    assert configuration.from_dict(configuration.read_yaml(tmp_path / "config.yaml")) == config
+    (tmp_path / "hand.yaml").write_text("lr: 1e-3\n")
+    assert configuration.build({}, None, tmp_path / "hand.yaml").lr == 1e-3
+
+
 def test_flags_win_over_the_file_over_the_preset(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text("lr: 1e-3\nbatch-size: 64\nmodel: ppo\n")

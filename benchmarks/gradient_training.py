@@ -1,0 +1,200 @@
+"""Real workers and a real coordinator, measured while they train: gradients per second, and what the exchange costs.
+
+Runs stay alive between measurements, paused. The coordinator neither evaluates nor saves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import torch
+
+from benchmarks.measurement import say
+from benchmarks.worker import Answer
+from mario_rl import config as configuration
+from mario_rl.config import TrainingConfig
+from mario_rl.distributed.coordinator import Totals, TrainingCoordinator, coordinate
+from mario_rl.distributed.doorbell import Doorbell
+from mario_rl.distributed.events import LocalEvents
+from mario_rl.distributed.exchange import SharedExchange, SharedWorkers
+from mario_rl.distributed.process import run_child
+from mario_rl.distributed.run_memory import MemoryPlan, RunMemory
+from mario_rl.distributed.shared_memory import SharedBlock, block_name
+from mario_rl.distributed.supervisor import Supervisor
+from mario_rl.distributed.worker import TrainingWorker, work
+from mario_rl.learners.registry import algorithm
+
+WARM_UP_GRADIENTS = 50  # of every worker, before anything is measured
+SETTLING_SECONDS = 0.3  # after a pause
+TICK_SECONDS = 0.1
+_EXCHANGE, _WHOLE = range(2)  # words of a worker's stopwatch
+
+
+def laptop_config(rom_file: str, workers: int) -> TrainingConfig:
+    """DDQN as `mario-rl train --preset laptop` has it, without an end."""
+    return configuration.build(
+        {"model": "ddqn", "workers": workers, "rom": rom_file, "steps": 10**9, "lr_steps": 10**6}, preset="laptop"
+    )
+
+
+class TrainingMeasurement:
+    """A run of so many workers that trains while it is measured."""
+
+    def __init__(self, rom_file: str, workers: int, warm_up_gradients: int = WARM_UP_GRADIENTS) -> None:
+        self._config = laptop_config(rom_file, workers)
+        flat = TrainingCoordinator(self._config).flat
+        plan = MemoryPlan.of_run(f"bench.training{workers}", workers, flat.trained_size, flat.size)
+        self._memory = RunMemory(plan, create=True)
+        self._stopwatches = _stopwatches(block_name(plan.run, "stopwatches"), workers, create=True)
+        start = partial(_start, _ChildPlan(self._config, plan, self._stopwatches.name, os.getpid()))
+        self._supervisor = Supervisor(
+            partial(start, _worker),
+            partial(start, _coordinator, workers),
+            board=self._memory.board,
+            pool=self._memory.gradients,
+            heartbeat=self._memory.heartbeat,
+            last_words=self._memory.last_words,
+            report=_say_what_goes_wrong,
+        )
+        rows = self._memory.board.workers
+        self._tick_until(lambda: all(row.grads_sent >= warm_up_gradients for row in rows))
+        self._memory.board.control.pause = 1
+
+    def measure(self, seconds: float) -> Answer:
+        """Units are gradients; `exchange_s` is the part of `worker_s`, all workers' time, that the exchange took."""
+        board, times = self._memory.board, self._stopwatches.numbers(0, 2 * self._config.workers)
+        board.control.pause = 0
+        self._tick_for(SETTLING_SECONDS)
+        start, gradients, before = time.perf_counter(), board.total("grads_sent"), times.tolist()
+        self._tick_for(seconds)
+        passed = [after - earlier for earlier, after in zip(before, times, strict=True)]
+        answer = {
+            "units": board.total("grads_sent") - gradients,
+            "wall_s": time.perf_counter() - start,
+            "worker_s": sum(passed[_WHOLE::2]),
+            "exchange_s": sum(passed[_EXCHANGE::2]),
+        }
+        board.control.pause = 1
+        if board.total("restarts"):
+            raise RuntimeError("a worker died while it was measured; its words are above")
+        return answer
+
+    def close(self) -> None:
+        """End the run."""
+        self._supervisor.shutdown()
+        self._memory.close()
+        self._stopwatches.close()
+
+    def _tick_for(self, seconds: float) -> None:
+        end = time.perf_counter() + seconds
+        self._tick_until(lambda: time.perf_counter() >= end)
+
+    def _tick_until(self, happened: Callable[[], bool]) -> None:
+        while not happened():
+            if not self._supervisor.tick():
+                raise RuntimeError("the run ended while it was measured")
+            time.sleep(TICK_SECONDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class _ChildPlan:
+    config: TrainingConfig
+    memory: MemoryPlan
+    stopwatches: str
+    parent_pid: int
+
+
+def _start(plan: _ChildPlan, body: Callable[[_ChildPlan, RunMemory, int], None], index: int) -> BaseProcess:
+    process = multiprocessing.get_context("spawn").Process(target=_run, args=(plan, body, index), daemon=True)
+    process.start()
+    return process
+
+
+def _run(plan: _ChildPlan, body: Callable[[_ChildPlan, RunMemory, int], None], index: int) -> None:
+    torch.set_num_threads(1)
+    memory = RunMemory(plan.memory)
+    run_child(lambda: body(plan, memory, index), index, memory.last_words, plan.parent_pid)
+
+
+def _worker(plan: _ChildPlan, memory: RunMemory, index: int) -> None:
+    worker = TrainingWorker(plan.config, index, LocalEvents(f"worker_{index}", lambda event: None))
+    bell = TimedBell(memory.plan.worker_bells[index])
+    memory.plan.worker_bells[index] = bell  # type: ignore[call-overload]
+    exchange = SharedExchange(memory, index, worker.experience.lockstep, steps_before=0)
+    stopwatch = _stopwatches(plan.stopwatches, plan.config.workers).numbers(index * 16, 2)
+    work(worker, TimedExchange(exchange, bell, stopwatch), save=lambda state: None)  # type: ignore[arg-type]
+    worker.close()
+
+
+def _coordinator(plan: _ChildPlan, memory: RunMemory, index: int) -> None:
+    coordinator = TrainingCoordinator(plan.config)
+    workers = SharedWorkers(memory, coordinator, algorithm(plan.config).lockstep, Totals())
+    coordinate(coordinator, workers, _NobodyKeepsIt())
+
+
+class TimedBell:
+    """A bell that knows how long it was waited for."""
+
+    def __init__(self, bell: Doorbell) -> None:
+        self._bell = bell
+        self.slept = 0.0  # seconds
+
+    def wait(self, seconds: float) -> bool:
+        start = time.perf_counter()
+        rung = self._bell.wait(seconds)
+        self.slept += time.perf_counter() - start
+        return rung
+
+
+class TimedExchange:
+    """A worker's exchange that keeps two times: that of its calls, and that of all the worker does.
+
+    A time is what was computed and what was slept. Moments in which another process has the core count for neither, so
+    that a busy machine changes little.
+    """
+
+    def __init__(self, exchange: SharedExchange, bell: TimedBell, stopwatch: memoryview[float]) -> None:
+        self._exchange, self._bell, self._stopwatch = exchange, bell, stopwatch
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._exchange, name)
+
+        def timed_call(*arguments: Any) -> Any:
+            start = self._now()
+            try:
+                return call(*arguments)
+            finally:
+                self._stopwatch[_WHOLE] = self._now()
+                self._stopwatch[_EXCHANGE] += self._now() - start
+
+        setattr(self, name, timed_call)  # found directly the next time
+        return timed_call
+
+    def _now(self) -> float:
+        return time.thread_time() + self._bell.slept
+
+
+class _NobodyKeepsIt:
+    """A keeper that writes nothing down."""
+
+    def count(self, totals: Totals) -> None:
+        pass
+
+    def tick(self) -> None:
+        pass
+
+
+def _stopwatches(name: str, workers: int, create: bool = False) -> SharedBlock:
+    return SharedBlock(name, workers * 16, kind="watches", shape=(workers,), create=create)
+
+
+def _say_what_goes_wrong(event: dict[str, Any]) -> None:
+    if event["type"] == "log":
+        say(event["text"])

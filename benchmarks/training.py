@@ -1,0 +1,193 @@
+"""How long training takes and how good it gets: every preset and model, several seeds, one run after the other.
+
+`python -m benchmarks.training --json benchmarks/results/training.json` trains and evaluates with the same commands that
+users have, each in its own process, and gathers what they wrote. A run that is there already is not trained again, one
+that was interrupted is gone on with, so the whole can be stopped and started at will.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from benchmarks.measurement import machine, say
+from benchmarks.training_report import runs_table
+from benchmarks.worker import SOURCE_TREE
+from mario_rl.config import PRESETS, TrainingConfig, build
+from mario_rl.runs.directory import RunDirectory
+from mario_rl.runs.series import read_series, without_rewound
+from mario_rl.runs.status import RunStatus
+
+SEEDS = {"laptop": 3}  # of every other preset, one seed is trained
+EPISODES = 100
+GOOD_RATE = 0.95
+# The coordinator writes a row every few seconds; a longer gap is the pause before a resume, which is no training.
+LONGEST_GAP_SECONDS = 60.0
+
+
+class CommandFailed(RuntimeError):
+    """A command of ours ended badly; what it said is on the screen."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run that is wanted."""
+
+    preset: str
+    model: str
+    seed: int
+
+    def config(self) -> TrainingConfig:
+        """Its settings."""
+        return build({"model": self.model, "seed": self.seed}, self.preset)
+
+    @property
+    def name(self) -> str:
+        """A directory name that changes with the settings: a run of older ones is never taken for this one."""
+        settings = json.dumps(dataclasses.asdict(self.config()), sort_keys=True)
+        return f"{self.preset}-{self.model}-seed{self.seed}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+
+
+def planned_runs(quick: bool) -> list[PlannedRun]:
+    """All of them, in order; `quick` has one seed of everything."""
+    return [
+        PlannedRun(preset, model, seed)
+        for preset, models in PRESETS.items()
+        for model in models
+        for seed in range(1 if quick else SEEDS.get(preset, 1))
+    ]
+
+
+def main() -> int:
+    """Train, evaluate, print, write; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.training", description=__doc__)
+    parser.add_argument("--json", metavar="FILE", help="where the figures go; - is stdout")
+    parser.add_argument("--quick", action="store_true", help="one seed instead of several")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="episodes of each protocol (%(default)s)")
+    parser.add_argument(
+        "--checkpoints", type=Path, default=SOURCE_TREE / "checkpoints" / "results", help="where the runs are kept"
+    )
+    options = parser.parse_args()
+    if options.episodes < 1:
+        parser.error("--episodes is at least 1")
+    if options.json not in (None, "-") and not Path(options.json).resolve().parent.is_dir():
+        parser.error(f"{Path(options.json).resolve().parent}: no such directory for --json")
+
+    report: dict[str, Any] = {"benchmark": "training", "quick": options.quick, "machine": machine()}
+    report |= {"episodes": options.episodes, "runs": []}
+    planned = planned_runs(options.quick)
+    for number, plan in enumerate(planned, start=1):
+        say(f"run {number} of {len(planned)}: preset {plan.preset}, {plan.model}, seed {plan.seed}")
+        run = train(plan, options.checkpoints.resolve())
+        evaluate(run, options.episodes)
+        report["runs"].append(figures(plan, run))
+
+    print(runs_table(report), file=sys.stderr if options.json == "-" else sys.stdout)
+    text = json.dumps(report, indent=2) + "\n"
+    if options.json == "-":
+        print(text, end="")
+    elif options.json is not None:
+        Path(options.json).write_text(text)
+    return 0
+
+
+def train(plan: PlannedRun, checkpoints: Path) -> RunDirectory:
+    """The finished run: as it is there, gone on with, or from its beginning."""
+    run = RunDirectory(checkpoints / plan.name)
+    state = run.status().state if run.config_yaml.is_file() else None
+    if state == "SUCCESS":
+        say(f"{plan.name} is there already")
+    elif run.checkpoint_pt.is_file() or state == "RUNNING":  # if it is, the command says so
+        mario_rl("train", "--resume", str(run.path), "--no-ui")
+    else:
+        shutil.rmtree(run.path, ignore_errors=True)  # stopped before there was anything to keep
+        settings = ["--preset", plan.preset, "--model", plan.model, "--seed", str(plan.seed)]
+        mario_rl("train", *settings, "--name", plan.name, "--checkpoints", str(checkpoints), "--no-ui")
+    return run
+
+
+def evaluate(run: RunDirectory, episodes: int) -> None:
+    """Have the finished run evaluated, unless that was done."""
+    if run.evaluation_json.is_file() and run.evaluation_json.stat().st_mtime > run.weights_pt.stat().st_mtime:
+        known = json.loads(run.evaluation_json.read_text())
+        if all(protocol["episodes"] == episodes for protocol in known["protocols"].values()):
+            return
+    mario_rl("evaluate", str(run.path), "--episodes", str(episodes))
+
+
+def mario_rl(*arguments: str) -> None:
+    """Run a command of ours. Its lines go to stderr: stdout may be the JSON object's."""
+    process = subprocess.Popen([sys.executable, "-m", "mario_rl", *arguments], cwd=SOURCE_TREE, stdout=sys.stderr)
+    try:
+        code = process.wait()
+    except KeyboardInterrupt:
+        process.wait()  # Ctrl-C reached it, too, and it is saving what it has
+        raise
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    if code:
+        raise CommandFailed(
+            f"`mario-rl {' '.join(arguments)}` ended with exit code {code}; once that is put right,"
+            " start again: what is done stays done"
+        )
+
+
+def figures(plan: PlannedRun, run: RunDirectory) -> dict[str, Any]:
+    """What became of a run."""
+    status = run.status()
+    evaluation = json.loads(run.evaluation_json.read_text())
+    good_steps, good_minutes = first_good_evaluation(run, status)
+    return {
+        "preset": plan.preset,
+        "model": plan.model,
+        "seed": plan.seed,
+        "level": evaluation["level"],
+        "ended": status.why,
+        "steps_to_first_flag": status.steps_to_first_flag,
+        "minutes_to_first_flag": status.minutes_to_first_flag,
+        "steps_to_95": good_steps,
+        "minutes_to_95": good_minutes,
+        "steps": status.steps,
+        "minutes": status.minutes_trained,
+        "protocols": evaluation["protocols"],
+    }
+
+
+def first_good_evaluation(run: RunDirectory, status: RunStatus) -> tuple[int | None, float | None]:
+    """Steps and minutes of training until an evaluation during training first had 95 % of flags; None: never."""
+    series = without_rewound(read_series(run.coordinator_csv))
+    good = np.flatnonzero(series["evaluation_rate"] >= GOOD_RATE) if series.has("evaluation_rate") else np.array([])
+    if not len(good):
+        return None, None
+    first = good[0]
+    gaps = np.diff(series["time"][first:])
+    seconds_since = float(gaps[gaps < LONGEST_GAP_SECONDS].sum())
+    return int(series["steps"][first]), round(max(status.minutes_trained - seconds_since / 60, 0.0), 2)
+
+
+def exit_with_status() -> NoReturn:
+    """Run `main`; what the user can put right, or wanted, is one line."""
+    try:
+        sys.exit(main())
+    except (CommandFailed, ValueError) as problem:  # a damaged file of a run is a ValueError
+        say(str(problem))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        say("interrupted; start again to go on from here")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    exit_with_status()

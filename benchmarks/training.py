@@ -23,7 +23,8 @@ import numpy as np
 from benchmarks.measurement import machine, say
 from benchmarks.training_report import runs_table
 from benchmarks.worker import SOURCE_TREE
-from mario_rl.config import PRESETS, TrainingConfig, build
+from mario_rl.config import TrainingConfig, build
+from mario_rl.presets import PRESETS
 from mario_rl.runs.directory import RunDirectory
 from mario_rl.runs.series import read_series, without_rewound
 from mario_rl.runs.status import RunStatus

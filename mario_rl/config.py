@@ -18,6 +18,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from mario_rl.presets import PRESETS
+
 
 class ConfigError(ValueError):
     """A setting that cannot be; the message says which and what would be right."""
@@ -211,40 +213,6 @@ class TrainingConfig(
         names = ("observation", "actions", "frame_skip", "sticky", "noop_max", "stuck_steps", "rom")
         return {"level": level} | {name: getattr(self, name) for name in names}
 
-
-# Measured on two cores (docs/results.md). Everything not named stays at its default.
-PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "laptop": {
-        "ppo": {
-            "workers": 2,
-            "lanes": 8,
-            "collect_steps": 128,
-            "batch_size": 128,
-            "epochs": 6,
-            "lr": 5e-4,
-            "lr_min": 5e-5,
-            "gamma": 0.97,
-            "max_grad_norm": 0.5,
-            "reward_scale": 1.0,
-            "steps": 400_000,
-            "stop_at": 0.97,
-        },
-        "ddqn": {
-            "workers": 2,
-            "lanes": 8,
-            "collect_steps": 4,
-            "gradients_per_collect": 4,
-            "batch_size": 128,
-            "buffer_size": 50_000,
-            "learning_starts": 1_500,
-            "priority_alpha": 0.0,
-            "lr": 5e-4,
-            "lr_min": 5e-5,
-            "steps": 150_000,
-            "stop_at": 0.93,
-        },
-    },
-}
 
 _AT_LEAST_ONE = [
     "steps",

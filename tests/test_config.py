@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mario_rl import config as configuration
-from mario_rl.config import PRESETS, ConfigError, TrainingConfig
+from mario_rl.config import ConfigError, TrainingConfig
+from mario_rl.presets import PRESETS
 
 
 def test_the_defaults_of_the_first_documents() -> None:

@@ -119,7 +119,7 @@ class TrainingCoordinator:
         self.counters = Counters(next_evaluation=config.evaluate_every)
         self.collector = CoordinatorCollector()
         self.version = 0  # of the weights; grows with every update, and never falls within a run
-        self._sum = np.zeros(self.flat.trained_size, np.float32)
+        self._sum = self.flat.gradient_array()  # on the CPU this is the optimiser's own memory
 
     def apply(self, offers: Sequence[Offer]) -> list[int]:
         """One update from these gradients; returns the workers whose gradients were not finite.
@@ -134,7 +134,10 @@ class TrainingCoordinator:
         self.version += 1
         if used:
             gradient = self.flat.gradient
-            gradient.copy_(torch.from_numpy(self._sum)).mul_(1 / len(used))
+            if self.config.device != "cpu":
+                gradient.copy_(torch.from_numpy(self._sum))
+            if len(used) > 1:
+                gradient.mul_(1 / len(used))
             norm = torch.linalg.vector_norm(gradient).item()
             if norm > self.config.max_grad_norm:
                 gradient.mul_(self.config.max_grad_norm / norm)
@@ -155,7 +158,7 @@ class TrainingCoordinator:
         return spoilt
 
     def _add_up(self, offers: Sequence[Offer]) -> Sequence[Offer]:
-        """Sum gradients into `_sum` in place, without those that changed under our hands."""
+        """Sum gradients into `_sum`, without those that changed under our hands."""
         while offers:
             np.copyto(self._sum, offers[0].vector)
             for offer in offers[1:]:
@@ -219,7 +222,7 @@ def coordinate(coordinator: TrainingCoordinator, workers: Workers, keeper: Keepe
     while not workers.stopping() and not coordinator.finished():
         offers = workers.gather(coordinator.version)
         keeper.count(workers.totals())
-        if offers:
+        if offers and not coordinator.finished():
             spoilt = coordinator.apply(offers)
             workers.release(offers, spoilt)
             workers.publish(coordinator.flat.weights_array(), coordinator.version)

@@ -38,6 +38,7 @@ class RunKeeper:
         self._worker_states = worker_states
         self._save_wanted = save_wanted
         self._alive = alive  # called during long work, so that the supervisor does not take it for a hang
+        self._totals = Totals()
         self._noted = self._logged = self._saved = time.monotonic()
 
     def count(self, totals: Totals) -> None:
@@ -50,8 +51,7 @@ class RunKeeper:
         if totals.flags and counters.first_flag_steps is None:
             counters.first_flag_steps, counters.first_flag_seconds = totals.steps, round(counters.seconds, 1)
             self.events.log("info", f"first flag after {totals.steps} steps, {counters.seconds:.0f} s")
-        known = {name: float(value) for name, value in asdict(counters).items() if value is not None}
-        self.coordinator.collector.observe(known | {"flag_rate": totals.flag_rate, "best_x": totals.best_x})
+        self._totals = totals
 
     def tick(self) -> None:
         """Log, evaluate and save when it is time."""
@@ -60,9 +60,19 @@ class RunKeeper:
             self.evaluate()
         if now - self._logged > LOG_EVERY:
             self._logged = now
-            self.logger.log(self.coordinator.collector.values())
+            self._log()
         if now - self._saved > self.coordinator.config.checkpoint_minutes * 60 or self._save_wanted():
             self.save()
+
+    def _log(self) -> None:
+        """Write and publish the metrics of this moment."""
+        self._observe()
+        self.logger.log(self.coordinator.collector.values())
+
+    def _observe(self) -> None:
+        counters, totals = self.coordinator.counters, self._totals
+        known = {name: float(value) for name, value in asdict(counters).items() if value is not None}
+        self.coordinator.collector.observe(known | {"flag_rate": totals.flag_rate, "best_x": totals.best_x})
 
     def _evaluation_due(self) -> bool:
         """Before the first flag there is nothing to evaluate."""
@@ -100,6 +110,7 @@ class RunKeeper:
         """Write checkpoint, weights and status; whether that went well. What was there before stays if it did not."""
         coordinator, counters = self.coordinator, self.coordinator.counters
         self.events.learner_status("saving")
+        self._observe()
 
         def write() -> None:
             state = coordinator.state_dict() | {"workers": list(self._worker_states())}
@@ -130,7 +141,7 @@ class RunKeeper:
     def close(self) -> bool:
         """Save a last time and finish the CSV file; whether everything is on disk."""
         well = self.save()
-        self.logger.log(self.coordinator.collector.values())
+        self._log()
         self.logger.close()
         self.events.learner_status("done")
         return well

@@ -219,7 +219,7 @@ def work(worker: TrainingWorker, exchange: Exchange, save: Callable[[], None]) -
             worker.publish()
             if worker.experience.lockstep:
                 exchange.await_update()
-            worker.take_weights(exchange)
+                worker.take_weights(exchange)
             if not exchange.running():
                 break
         worker.publish()

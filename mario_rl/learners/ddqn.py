@@ -29,6 +29,7 @@ class DdqnLearner:
     def __init__(self, config: TrainingConfig, model: Model):
         self.config = config
         self.model = cast(DdqnModel, model)
+        self._online, self._target = list(self.model.online.parameters()), list(self.model.target.parameters())
         self.td_errors: npt.NDArray[np.float32] = np.zeros(0, np.float32)  # of the last batch, for its priorities
 
     def compute_loss(
@@ -62,8 +63,7 @@ class DdqnLearner:
 
     def update_targets(self, tau: float = 0.005) -> None:
         """Move the target network by tau towards the online one."""
-        target, online = self.model.target.parameters(), self.model.online.parameters()
-        torch._foreach_lerp_([p.data for p in target], [p.data for p in online], tau)
+        torch._foreach_lerp_([p.data for p in self._target], [p.data for p in self._online], tau)
 
 
 def lane_epsilons(config: TrainingConfig, worker: int) -> Tensor:

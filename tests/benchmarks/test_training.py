@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import report, training, training_report
 from benchmarks.training import CommandFailed, PlannedRun
-from mario_rl.config import PRESETS
+from mario_rl.presets import PRESETS
 from mario_rl.runs.directory import RunDirectory
 from mario_rl.runs.status import RunStatus, State, write_status
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mario_rl import config as configuration
-from mario_rl.config import PRESETS, TrainingConfig
-from mario_rl.mistake import INTERRUPTED, mistakes_in_one_line, signals_as_ctrl_c
+from mario_rl.config import TrainingConfig
+from mario_rl.mistake import INTERRUPTED, ctrl_c_ends_at_once, endings_call, mistakes_in_one_line
+from mario_rl.presets import PRESETS
 
 if TYPE_CHECKING:
+    from mario_rl.distributed.coordinator import Totals
     from mario_rl.runs.directory import RunDirectory
+    from mario_rl.runs.session import Session
     from mario_rl.runs.status import State
-    from mario_rl.runs.training import Session
 
 EXIT_CODES = {"SUCCESS": 0, "FAILED": 1, "INTERRUPTED": INTERRUPTED}
 
@@ -42,9 +45,10 @@ def train(
     """Train an agent on Super Mario Bros. Ctrl-C (or q) stops cleanly and says how to go on."""
     chosen = {name: value for name, value in settings.items() if value is not None}
     with mistakes_in_one_line():
-        from mario_rl.runs.directory import RunDirectory
-        from mario_rl.runs.training import begin, open_session
-        from mario_rl.runs.training import resume as make_ready
+        with ctrl_c_ends_at_once():
+            from mario_rl.runs.directory import RunDirectory
+            from mario_rl.runs.training import begin
+            from mario_rl.runs.training import resume as make_ready
 
         if resume is None:
             run, before = begin(configuration.build(chosen, preset, config))
@@ -53,23 +57,44 @@ def train(
             run = RunDirectory.open(resume, chosen.get("checkpoints", TrainingConfig.checkpoints))
             wanted = configuration.build(chosen, preset, config, base=run.config())
             before, warnings = make_ready(run, wanted)
-            configuration.write_yaml(wanted, run.config_yaml)
-        final = run.config()
-        with signals_as_ctrl_c():
-            session = open_session(run, final, before)
-            for warning in warnings:
-                session.log("warning", warning)
-                print(f"mario-rl: {warning}", file=sys.stderr)
-            try:
-                # Textual reads stdin and draws on stderr
-                on_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
-                _show(session, dashboard=on_terminal and not no_ui)
-            except KeyboardInterrupt:
-                print("stopping: the run is being saved (Ctrl-C again: end without)", file=sys.stderr)
-            finally:
-                state = session.close()
+        for warning in warnings:
+            print(f"mario-rl: {warning}", file=sys.stderr)
+        # Textual reads stdin and draws on stderr
+        on_terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+        state = _train(run, resume is None, before, warnings, dashboard=on_terminal and not no_ui)
     _say_how_it_ended(run, state)
     raise typer.Exit(EXIT_CODES[state])
+
+
+def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], dashboard: bool) -> State:
+    """Train to the end, or until the user wants it to end: once in good order, twice at once."""
+    from mario_rl.runs.training import open_session
+
+    session: Session | None = None
+    asked = 0
+
+    def end() -> None:
+        nonlocal asked
+        asked += 1
+        if session is not None:
+            session.stop() if asked == 1 else session.stop_at_once()
+
+    with endings_call(end):
+        try:
+            session = open_session(run, run.config(), before)
+        except BaseException:
+            if new:  # nothing has begun: nothing stays
+                shutil.rmtree(run.path, ignore_errors=True)
+            raise
+        try:
+            for warning in warnings:
+                session.log("warning", warning)
+            if asked:
+                session.stop()
+            _show(session, dashboard)
+        finally:
+            state = session.close()
+    return state
 
 
 def _show(session: Session, dashboard: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -58,9 +60,37 @@ def signals_as_ctrl_c() -> Iterator[None]:
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    with _handling((signal.SIGTERM, signal.SIGHUP), interrupt):
+        yield
+
+
+@contextmanager
+def ctrl_c_ends_at_once() -> Iterator[None]:
+    """For imports, which fail in strange ways when an exception comes out of nowhere. Nothing must have begun yet."""
+
+    def leave(number: int, frame: object) -> None:
+        os.write(2, b"mario-rl: interrupted\n")
+        os._exit(INTERRUPTED)
+
+    with _handling(ENDINGS, leave):
+        yield
+
+
+@contextmanager
+def endings_call(react: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C, a termination or a closed terminal call `react`; what is being done meanwhile is not broken off."""
+    with _handling(ENDINGS, lambda number, frame: react()):
+        yield
+
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def _handling(numbers: tuple[signal.Signals, ...], handler: Callable[[int, Any], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)

@@ -19,7 +19,7 @@ from mario_rl.distributed.coordinator import Totals, TrainingCoordinator, coordi
 from mario_rl.distributed.events import EventPublisher
 from mario_rl.distributed.exchange import SharedExchange, SharedWorkers
 from mario_rl.distributed.keeper import RunKeeper
-from mario_rl.distributed.process import run_child
+from mario_rl.distributed.process import become_child, run_child
 from mario_rl.distributed.run_memory import MemoryPlan, RunMemory
 from mario_rl.distributed.worker import TrainingWorker, work
 from mario_rl.learners.registry import algorithm
@@ -58,7 +58,8 @@ def _start(target: Any, name: str, *arguments: Any) -> BaseProcess:
 
 
 def _worker_process(plan: ChildPlan, index: int) -> None:
-    run_child(lambda: _run_worker(plan, index), index, _memory(plan).last_words, plan.parent_pid, _log(plan))
+    memory = _memory(plan)
+    run_child(lambda: _run_worker(plan, index, memory), index, memory.last_words, plan.parent_pid, _log(plan))
 
 
 def _coordinator_process(plan: ChildPlan) -> None:
@@ -73,6 +74,7 @@ def _coordinator_process(plan: ChildPlan) -> None:
 
 
 def _memory(plan: ChildPlan) -> RunMemory:
+    become_child(plan.parent_pid, _log(plan))  # first: the memory of a parent that is gone may be, too
     return RunMemory(plan.memory)
 
 
@@ -80,16 +82,13 @@ def _log(plan: ChildPlan) -> Path:
     return RunDirectory(plan.run).training_log
 
 
-def _run_worker(plan: ChildPlan, index: int) -> None:
+def _run_worker(plan: ChildPlan, index: int, memory: RunMemory) -> None:
     torch.set_num_threads(1)
-    config, run, memory = plan.config, RunDirectory(plan.run), RunMemory(plan.memory)
+    config, run = plan.config, RunDirectory(plan.run)
     events = EventPublisher(plan.events, f"worker_{index}")
     worker = TrainingWorker(config, index, events)
     state = _saved_state(plan, run, index) if memory.board.workers[index].restarts == 0 else None
-    if state is not None:
-        worker.load_state_dict(state)
-        events.log("info", f"worker {index} goes on with what it remembered")
-    else:
+    if state is None or not recall(worker, index, state):
         worker.collector.continue_from(last_values(run.worker_csv(index)))
     steps = int(worker.collector.values()["steps"])
     worker.logger = MetricLogger(run.worker_csv(index), worker.collector.names, events, keep_steps=steps)
@@ -108,6 +107,17 @@ def _run_worker(plan: ChildPlan, index: int) -> None:
     worker.close()
     events.worker_status(index, "done")
     events.close()
+
+
+def recall(worker: TrainingWorker, index: int, state: dict[str, Any]) -> bool:
+    """Let a worker go on with what it remembered; false if that does not fit, because settings were changed since."""
+    try:
+        worker.load_state_dict(state)
+    except (ValueError, RuntimeError) as problem:
+        worker.events.log("warning", f"worker {index} begins anew, what it remembered does not fit: {problem}")
+        return False
+    worker.events.log("info", f"worker {index} goes on with what it remembered")
+    return True
 
 
 def _saved_state(plan: ChildPlan, run: RunDirectory, index: int) -> dict[str, Any] | None:
@@ -153,4 +163,5 @@ def _run_coordinator(plan: ChildPlan, memory: RunMemory) -> None:
     well = keeper.close()
     events.close()
     if not well:
+        control.stop = 1  # a successor would only have the weights of the checkpoint before
         raise RuntimeError("the last checkpoint could not be saved")

@@ -1,4 +1,4 @@
-"""A good child process dies with its parent, leaves Ctrl-C to it, computes on one thread, and says why it died."""
+"""A good child process dies with its parent, leaves signals to it, computes on one thread, and says why it died."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ from mario_rl.distributed.last_words import SharedLastWords
 
 _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 
+# Ctrl-C, a closing terminal and `timeout` send these to everyone. The parent answers, by stopping all in good order.
+_FOR_THE_PARENT = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+
 
 def become_child(parent_pid: int, output: Path | None = None) -> None:
     """Call this first in a child process that the parent's main thread started.
 
-    The kernel kills the child when that thread ends, however it ends. Ctrl-C reaches the parent alone, which then stops
-    its children in good order. What the child prints goes to the end of the file `output`, if there is one: the
-    terminal may be the dashboard's.
+    The kernel kills the child when that thread ends, however it ends. Ctrl-C and its like are left to the parent, which
+    then stops its children in good order. What the child prints goes to the end of the file `output`, if there is one:
+    the terminal may be the dashboard's.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:  # it died before the kernel knew
         os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    for number in _FOR_THE_PARENT:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
     if output is not None:
         _print_to(output)
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is not loaded yet
@@ -56,9 +59,9 @@ def run_child(
 
 @contextmanager
 def ctrl_c_held_back() -> Iterator[None]:
-    """Start children within: they are born deaf to Ctrl-C, and one pressed meanwhile reaches the parent afterwards."""
+    """Start children within: they are born deaf to Ctrl-C and its like, which reach the parent afterwards."""
     resource_tracker.ensure_running()  # or else the first child starts it, which unblocks Ctrl-C (CPython's gh-127586)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
     try:
         yield
     finally:

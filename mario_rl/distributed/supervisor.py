@@ -27,7 +27,6 @@ STARTUP_SECONDS = 120.0  # until its first one: importing, building consoles, lo
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # seconds before a restart; doubled by each further death within a minute
 DEATHS_ALLOWED, DEATH_WINDOW = 5, 60.0  # as many deaths within so many seconds are too many
 NONFINITE_ALLOWED = 3  # gradients in a row
-TERMINATION_SECONDS = 2.0  # from SIGTERM to SIGKILL
 LONGEST_NAP = 5.0  # seconds between two ticks; after more, it was us who slept, and nobody else is blamed for silence
 
 
@@ -87,6 +86,7 @@ class Supervisor:
         self._workers = [Child(index, f"worker {index}", partial(start_worker, index)) for index in range(workers)]
         self._children = [self._coordinator, *self._workers]
         self._last_tick = self._awake_since = -math.inf
+        self.bad_end: str | None = None  # of what the coordinator died while it should have ended the run in good order
 
     def __enter__(self) -> Supervisor:
         return self
@@ -126,16 +126,13 @@ class Supervisor:
             self._replace(self._workers[worker], why)
 
     def shutdown(self, timeout: float = 10.0, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """End all processes: ask, wait up to `timeout` seconds, terminate, kill. None is left afterwards.
+        """End all processes: ask, wait up to `timeout` seconds, kill. None is left afterwards.
 
         `meanwhile` is called over and over while they finish: they may have things to report.
         """
         self._board.control.stop = 1
         try:
             self._wait_for_all(timeout, meanwhile)
-            for process in self._running():
-                process.terminate()
-            self._wait_for_all(TERMINATION_SECONDS, meanwhile)
         finally:  # also when the user has no more patience than this
             for child in self._children:
                 child.restart_at = None
@@ -183,7 +180,10 @@ class Supervisor:
             row = self._board.workers[child.index]
             row.joined, row.nonfinite_in_a_row, row.restarts = 0, 0, row.restarts + 1
         if self._stopping:  # it would have ended anyway
-            self._tell("log", level="warning", text=f"{child.name} {reason} while the run was ending")
+            text = f"{child.name} {reason} while the run was ending"
+            self._tell("log", level="warning", text=text)
+            if child is self._coordinator:
+                self.bad_end = text
             return
 
         now = time.monotonic()

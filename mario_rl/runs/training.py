@@ -1,8 +1,4 @@
-"""A training run from beginning to end: its directory, its processes or its thread, its end, whatever that is.
-
-A `Session` is what the dashboard or the progress line drives: it calls `tick` a few times a second until that says that
-the run is over, then `close`, which leaves nothing behind but the run's directory.
-"""
+"""A training run from beginning to end: its directory, its processes or its thread, its end, whatever that is."""
 
 from __future__ import annotations
 
@@ -11,14 +7,13 @@ import dataclasses
 import os
 import queue
 import threading
-import time
-from abc import ABC, abstractmethod
 from functools import partial
 
 import torch
 
-from mario_rl.config import ConfigError, TrainingConfig
-from mario_rl.distributed.children import ChildPlan, start_coordinator, start_worker
+from mario_rl._native import Rom
+from mario_rl.config import ConfigError, TrainingConfig, write_yaml
+from mario_rl.distributed.children import ChildPlan, recall, start_coordinator, start_worker
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
 from mario_rl.distributed.events import Event, EventSubscriber, LocalEvents
 from mario_rl.distributed.in_process import train_in_process
@@ -27,20 +22,19 @@ from mario_rl.distributed.run_memory import MemoryPlan, RunMemory
 from mario_rl.distributed.shared_memory import release_leftovers
 from mario_rl.distributed.supervisor import GivenUp, Supervisor
 from mario_rl.distributed.worker import TrainingWorker
+from mario_rl.emulators.rom import find_rom
 from mario_rl.environment.actions import pad_table
 from mario_rl.environment.smb.observation import OBSERVATIONS
 from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.learners.registry import algorithm, build_model
-from mario_rl.metrics.aggregator import MetricAggregator
 from mario_rl.metrics.logger import MetricLogger
-from mario_rl.metrics.tensorboard import TensorBoardWriter
 from mario_rl.models.flat import FlatModel
-from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint, load_newest_good, save_run_checkpoint
+from mario_rl.runs.checkpoint import load_checkpoint, load_newest_good, save_run_checkpoint
 from mario_rl.runs.directory import RunDirectory, RunError
+from mario_rl.runs.session import AtOnce, Session
 from mario_rl.runs.status import State
 
 SHUTDOWN_SECONDS = 60.0  # for the last checkpoint, which may hold a replay
-TENSORBOARD_SECONDS = 2.0  # between two points of the run as a whole
 
 
 def begin(config: TrainingConfig) -> tuple[RunDirectory, Totals]:
@@ -50,13 +44,17 @@ def begin(config: TrainingConfig) -> tuple[RunDirectory, Totals]:
 
 
 def resume(run: RunDirectory, config: TrainingConfig) -> tuple[Totals, list[str]]:
-    """Make an existing run ready to go on; what it had done, and what the user should know."""
+    """Make an existing run ready to go on with this configuration; what it had done, and what the user should know."""
     _check(config)
+    _refuse_running(run)
     trained = run.config()
     for name in ("model", "observation", "actions", "torso", "hidden"):
         ours, theirs = getattr(config, name), getattr(trained, name)
         if ours != theirs:
             raise ConfigError(f"--{name} {ours} does not fit {run.path}, which has {theirs}: leave it out to resume")
+    if not (run.chosen_file or run.checkpoint_pt.exists() or run.numbered_checkpoints()):
+        _write_config(run, config)
+        return Totals(), ["nothing had been saved yet: starting from the beginning"]
     state, file, warnings = load_newest_good(run)
     saved = state.get("config", {}).get("model")
     if saved != config.model or "optimizer" not in state:
@@ -68,108 +66,39 @@ def resume(run: RunDirectory, config: TrainingConfig) -> tuple[Totals, list[str]
             run.checkpoint_pt.replace(run.checkpoint_pt.with_suffix(".pt.damaged"))
         save_run_checkpoint(run, state, config.keep)
         warnings = [*warnings, f"going on from {file.name}"]
+    _write_config(run, config)
     counters = state["counters"]
     best_x = int(state["collector"]["metrics"].get("best_x", [0])[0] or 0) if "collector" in state else 0
     return Totals(counters["steps"], counters["episodes"], counters["flags"], best_x), warnings
 
 
+def _refuse_running(run: RunDirectory) -> None:
+    """Before anything of it is touched. `RunDirectory.begin` looks again, then with a lock."""
+    with contextlib.suppress(RunError):  # no readable status: that is put right when the run begins
+        status = run.status()
+        if status.state == "RUNNING":
+            text = f"{run.path} is running already, as process {status.pid}; stop it first, then resume"
+            raise ConfigError(text)
+
+
+def _write_config(run: RunDirectory, config: TrainingConfig) -> None:
+    """Whole or not at all: without its configuration a run is lost."""
+    new = run.config_yaml.with_suffix(".yaml.new")
+    write_yaml(config, new)
+    new.replace(run.config_yaml)
+
+
 def _check(config: TrainingConfig) -> None:
     """Find out now, not in a child, what cannot work."""
     algorithm(config)
+    Rom(find_rom("smb", config.rom).read_bytes())
     try:
         SmbSettings(**config.environment())
-        torch.empty(0, device=config.device)
+        torch.ones(1, device=config.device).item()
     except (RuntimeError, AssertionError) as problem:
         raise ConfigError(f"--device {config.device} cannot be used: {str(problem).splitlines()[0]}") from problem
     except ValueError as problem:
         raise ConfigError(str(problem)) from problem
-
-
-class Session(ABC):
-    """A run that is going on."""
-
-    def __init__(self, run: RunDirectory, config: TrainingConfig, before: Totals):
-        self.run = run
-        self.run_directory = run.path
-        self.config = config
-        self.before = before
-        self.aggregator = MetricAggregator()
-        self.problem: str | None = None  # what made the run fail
-        self.stop_asked = False
-        self._began = time.monotonic()
-        run.begin()
-        self._log = run.training_log.open("a", encoding="utf-8", buffering=1)
-        self._deaths = run.deaths_csv.open("a", encoding="utf-8", buffering=1)
-        if self._deaths.tell() == 0:
-            self._deaths.write("time,level,area,x_pos\n")
-        self._tensorboard = TensorBoardWriter(run.tensorboard, first_steps=before.steps or None)
-        self._pointed = 0.0
-
-    @abstractmethod
-    def tick(self) -> bool:
-        """Take in what has happened; whether the run goes on."""
-
-    @abstractmethod
-    def pause(self, paused: bool) -> None:
-        """Let everybody wait, or go on."""
-
-    @abstractmethod
-    def save(self) -> None:
-        """Ask for a checkpoint now."""
-
-    @abstractmethod
-    def stop(self) -> None:
-        """Ask for a clean end; `tick` says when it is reached."""
-
-    @abstractmethod
-    def close(self) -> State:
-        """End the run if it still goes on, and leave nothing behind; how it ended."""
-
-    def take(self, events: list[Event]) -> None:
-        """Into the aggregator, the log file, the deaths and TensorBoard. A full disk must not end a run."""
-        self.aggregator.update_all(events)
-        with contextlib.suppress(OSError):
-            for event in events:
-                match event:
-                    case {"type": "log", "level": level, "text": text}:
-                        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event["time"]))
-                        self._log.write(f"{when} {level} {event['source']}: {text}\n")
-                    case {"type": "death_positions", "deaths": deaths}:
-                        lines = (f"{event['time']:.1f},{level},{area},{x}\n" for level, area, x in deaths)
-                        self._deaths.write("".join(lines))
-                    case {"type": "metrics", "source": source, "values": values}:
-                        self._tensorboard.add(source, values, self.aggregator.steps)
-            if time.monotonic() - self._pointed > TENSORBOARD_SECONDS and self.aggregator.steps:
-                self._pointed = time.monotonic()
-                self._tensorboard.add("all", self.aggregator.overall(), self.aggregator.steps)
-
-    def log(self, level: str, text: str) -> None:
-        """A line of our own."""
-        LocalEvents("trainer", lambda event: self.take([event])).log(level, text)
-
-    def finish(self) -> State:
-        """Write down how it ended."""
-        state, why = self._outcome()
-        with contextlib.suppress(OSError, ValueError):
-            self.run.finish(state, why)
-        with contextlib.suppress(OSError):
-            self._tensorboard.close()
-            self._log.close()
-            self._deaths.close()
-        return state
-
-    def _outcome(self) -> tuple[State, str]:
-        if self.problem is not None:
-            return "FAILED", self.problem
-        try:
-            counters = load_checkpoint(self.run.weights_pt)["counters"]
-        except (CheckpointError, KeyError) as problem:
-            return "FAILED", f"the weights were not saved: {problem}"
-        if counters["confirmed"]:
-            return "SUCCESS", f"reached {self.config.stop_at:.0%} flags after {counters['steps']} steps"
-        if counters["steps"] >= self.config.steps:
-            return "SUCCESS", f"did its {self.config.steps} steps"
-        return "INTERRUPTED", "stopped by the user"
 
 
 class ProcessSession(Session):
@@ -202,6 +131,9 @@ class ProcessSession(Session):
     def tick(self) -> bool:
         """Events in, the dead replaced."""
         self.take(self._events.poll())
+        self.tell_stop()
+        if self.stop_at_once_asked:
+            return False
         try:
             return self._supervisor.tick()
         except GivenUp as problem:
@@ -218,19 +150,27 @@ class ProcessSession(Session):
 
     def stop(self) -> None:
         """Everybody ends after what is in hand."""
-        self.stop_asked = True
+        super().stop()
         self._memory.board.control.stop = 1
 
     def close(self) -> State:
         """Wait for the processes, and for none of them longer than is reasonable."""
         try:
-            self._supervisor.shutdown(SHUTDOWN_SECONDS, meanwhile=lambda: self.take(self._events.poll()))
+            with contextlib.suppress(AtOnce):
+                self._supervisor.shutdown(SHUTDOWN_SECONDS, meanwhile=self._listen)
             self.take(self._events.poll())
+            self.problem = self.problem or self._supervisor.bad_end
         finally:
             self._memory.close()
             self._events.close()
             state = self.finish()
         return state
+
+    def _listen(self) -> None:
+        self.take(self._events.poll())
+        self.tell_stop()
+        if self.stop_at_once_asked:
+            raise AtOnce
 
 
 class InProcessSession(Session):
@@ -246,7 +186,8 @@ class InProcessSession(Session):
 
     def _train(self) -> None:
         try:
-            self._train_well()
+            with contextlib.suppress(AtOnce):
+                self._train_well()
         except Exception as problem:  # whatever it is, the main thread tells the user
             self.problem = f"{type(problem).__name__}: {problem}"
 
@@ -259,7 +200,7 @@ class InProcessSession(Session):
             state = load_checkpoint(run.checkpoint_pt)
             coordinator.load_state_dict(state)
             if state["workers"]:
-                worker.load_state_dict(state["workers"][0])
+                recall(worker, 0, state["workers"][0])
         worker.logger = MetricLogger(run.worker_csv(0), worker.collector.names, worker_events, self.before.steps)
 
         def save_wanted() -> bool:
@@ -273,6 +214,7 @@ class InProcessSession(Session):
             LocalEvents("coordinator", self._queue.put),
             worker_states=lambda: [worker.state_dict()] if config.saves_replay else [],
             save_wanted=save_wanted,
+            alive=self._go_on_evaluating,
         )
         worker_events.worker_status(0, "collecting")
         train_in_process(worker, coordinator, keeper, self.before, self._stop.is_set, self._paused.is_set)
@@ -282,8 +224,14 @@ class InProcessSession(Session):
         if not well:
             raise RuntimeError("the last checkpoint could not be saved")
 
+    def _go_on_evaluating(self) -> None:
+        """Evaluations are the one thing that takes longer than a user who has no patience should wait."""
+        if self.stop_at_once_asked:
+            raise AtOnce
+
     def tick(self) -> bool:
         """Events in; whether the thread still trains."""
+        self.tell_stop()
         alive = self._thread.is_alive()
         events: list[Event] = []
         with contextlib.suppress(queue.Empty):
@@ -302,7 +250,7 @@ class InProcessSession(Session):
 
     def stop(self) -> None:
         """After the round that is going on."""
-        self.stop_asked = True
+        super().stop()
         self._stop.set()
 
     def close(self) -> State:

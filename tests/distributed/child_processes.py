@@ -103,8 +103,4 @@ def _finish(index: int, heartbeat: SharedHeartbeat, board: SharedBoard) -> None:
         time.sleep(0.01)
 
 
-def _leave(index: int, heartbeat: SharedHeartbeat, board: SharedBoard) -> None:
-    os._exit(0)
-
-
-BEHAVIOURS = {"obey": _obey, "crash": _crash, "hang": _hang, "finish": _finish, "leave": _leave}
+BEHAVIOURS = {"obey": _obey, "crash": _crash, "hang": _hang, "finish": _finish}

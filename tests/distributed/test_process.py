@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mario_rl.distributed.last_words import SharedLastWords
-from mario_rl.distributed.process import exit_reason
+from mario_rl.distributed.process import become_child, exit_reason, run_child
 from tests.distributed.child_processes import a_name, is_dead, outcome, script, wait_until
 
 # A parent that starts one child; {body} is the child's.
@@ -35,23 +35,17 @@ PARENT_AND_CHILD = """
 
 
 def sleep_in_child(parent_pid: int, _: str) -> None:
-    from mario_rl.distributed.process import become_child
-
     become_child(parent_pid)
     print("ready", flush=True)
     signal.pause()
 
 
 def wait_for_file_in_child(parent_pid: int, file: str) -> None:
-    from mario_rl.distributed.process import become_child
-
     become_child(parent_pid)
     wait_until(Path(file).exists, "the parent has seen Ctrl-C")
 
 
 def crash_in_child(parent_pid: int, name: str) -> None:
-    from mario_rl.distributed.process import run_child
-
     def body() -> None:
         raise ValueError("the flagpole is missing")
 
@@ -59,8 +53,6 @@ def crash_in_child(parent_pid: int, name: str) -> None:
 
 
 def print_in_child(parent_pid: int, file: str) -> None:
-    from mario_rl.distributed.process import run_child
-
     words = SharedLastWords(a_name("words"), workers=1, create=True)
 
     def body() -> None:
@@ -107,8 +99,6 @@ def test_ctrl_c_is_the_parents_alone(when: str, tmp_path: Path) -> None:
 
 
 def sleep_and_wait_for_file_in_child(parent_pid: int, file: str) -> None:
-    from mario_rl.distributed.process import become_child
-
     become_child(parent_pid)
     print("ready", flush=True)
     wait_until(Path(file).exists, "the parent has seen Ctrl-C")

@@ -32,7 +32,8 @@ class SharedExchange:
         self._steps_before = steps_before  # of the run before it was resumed
         self._row = memory.board.workers[index]
         self._bell = memory.plan.worker_bells[index]
-        self._version = -1  # of the weights fetched last
+        self._version = -1  # of the trained weights fetched last
+        self._whole_version = -1  # of all weights fetched last
         self._saves_seen = memory.board.control.save_requests
         # What a predecessor counted stays on the board; we add to it.
         self._board_before = {name: getattr(self._row, name) for name in ("steps", "episodes", "flags", "grads_sent")}
@@ -72,11 +73,14 @@ class SharedExchange:
         """Say that a rollout begins."""
         self._row.rounds += 1
 
-    def fetch(self, weights: Vector) -> int | None:
+    def fetch(self, weights: Vector, trained_only: bool = False) -> int | None:
         """Copy the newest weights, if they are new."""
-        version = self._memory.weights.read_into(weights, newer_than=self._version)
+        known = self._version if trained_only else self._whole_version
+        first = self._memory.plan.gradient_size if trained_only else None
+        version = self._memory.weights.read_into(weights, known, first)
         if version is not None:
             self._version = version
+            self._whole_version = self._whole_version if trained_only else version
         return version
 
     def send(self, gradient: Gradient) -> None:

@@ -86,17 +86,18 @@ class RunKeeper:
         self.events.learner_status("evaluating")
         counters.next_evaluation = (counters.steps // config.evaluate_every + 1) * config.evaluate_every
         found = self._play(config.evaluate_episodes, config.seed + 1)
-        if config.stop_at is not None and found.rate >= config.stop_at:
-            # other episodes than those that were just won, so that luck does not count twice
+        goal_in_sight = config.stop_at is not None and found.rate >= config.stop_at
+        if found.rate > counters.best_rate or goal_in_sight:
+            # A few episodes won by luck would hide better weights that come later: other, more episodes decide.
             found = self._play(CONFIRMING_EPISODES, config.seed + 1 + counters.steps)
-            counters.confirmed = found.rate >= config.stop_at
+            counters.confirmed = config.stop_at is not None and found.rate >= config.stop_at
+            if (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
+                counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
+                self._guarded(lambda: save_checkpoint(self.run.best_pt, self.coordinator.weights_state()))
         self.coordinator.collector.observe({"evaluation_rate": found.rate, "evaluation_mean_x": found.mean_x})
         self.events.log(
             "info", f"evaluation at {counters.steps} steps: {found.successes} of {found.episodes} at the flag"
         )
-        if counters.confirmed or (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
-            counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
-            self._guarded(lambda: save_checkpoint(self.run.best_pt, self.coordinator.weights_state()))
         self.events.learner_status("learning")
 
     def _play(self, episodes: int, seed: int) -> Outcome:
@@ -139,7 +140,11 @@ class RunKeeper:
         return True
 
     def close(self) -> bool:
-        """Save a last time and finish the CSV file; whether everything is on disk."""
+        """Evaluate what a finished run ends with, save a last time; whether everything is on disk."""
+        coordinator, counters = self.coordinator, self.coordinator.counters
+        if coordinator.finished() and not counters.confirmed and coordinator.config.evaluate_every and counters.flags:
+            self.evaluate()
+            self.count(self._totals)  # the time that took
         well = self.save()
         self._log()
         self.logger.close()

@@ -60,9 +60,10 @@ class SharedWeights:
         fence()
         self._published[0] = published
 
-    def read_into(self, weights: Floats, newer_than: int = NOTHING_PUBLISHED) -> int | None:
+    def read_into(self, weights: Floats, newer_than: int = NOTHING_PUBLISHED, first: int | None = None) -> int | None:
         """Copy the current weights and return their version; None, and nothing is copied, if none are newer.
 
+        With `first` only so many are copied, from the beginning.
         This never waits for the coordinator, dead or alive: it reads again only if two publications began meanwhile.
         """
         self._check(weights)
@@ -75,7 +76,8 @@ class SharedWeights:
             fence()
             version = int(header[_VERSION])
             if version > newer_than:
-                np.copyto(weights, self._copies[published % 2])
+                current = self._copies[published % 2]
+                np.copyto(weights, current) if first is None else np.copyto(weights[:first], current[:first])
             fence()
             if sequence % 2 == 0 and header[_SEQUENCE] == sequence:
                 return version if version > newer_than else None

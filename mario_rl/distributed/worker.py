@@ -58,8 +58,11 @@ class Exchange(Protocol):
     def begin_round(self) -> None:
         """Say that a collection begins."""
 
-    def fetch(self, weights: Vector) -> int | None:
-        """Copy the newest weights and give their version; None if they are those that were fetched last."""
+    def fetch(self, weights: Vector, trained_only: bool = False) -> int | None:
+        """Copy the newest weights and give their version; None if they are those that were fetched last.
+
+        `trained_only` leaves target networks as they are: they change slowly, and are half of all weights.
+        """
 
     def send(self, gradient: Gradient) -> None:
         """Hand a gradient over; waits until the one before has been taken."""
@@ -97,9 +100,9 @@ class TrainingWorker:
         self._sends = 0
         self._published = time.monotonic()
 
-    def take_weights(self, exchange: Exchange) -> None:
+    def take_weights(self, exchange: Exchange, trained_only: bool = False) -> None:
         """Go on with the newest weights."""
-        version = exchange.fetch(self._incoming)
+        version = exchange.fetch(self._incoming, trained_only)
         if version is not None:
             self.weight_version = version
             if self.config.device != "cpu":
@@ -219,7 +222,7 @@ def work(worker: TrainingWorker, exchange: Exchange, save: Callable[[], None]) -
             worker.publish()
             if worker.experience.lockstep:
                 exchange.await_update()
-                worker.take_weights(exchange)
+            worker.take_weights(exchange, trained_only=not worker.experience.lockstep)
             if not exchange.running():
                 break
         worker.publish()

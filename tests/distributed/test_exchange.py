@@ -50,6 +50,21 @@ def joined(memory: RunMemory, coordinator: TrainingCoordinator, lockstep: bool) 
     return workers, exchanges
 
 
+def test_fetching_the_trained_weights_alone_leaves_the_target_network(
+    memory: RunMemory, coordinator: TrainingCoordinator
+) -> None:
+    workers, (one, _) = joined(memory, coordinator, lockstep=False)
+    new = np.full(coordinator.flat.size, 5.0, np.float32)
+    workers.publish(new, coordinator.version + 1)
+    weights, trained = np.zeros_like(new), coordinator.flat.trained_size
+    assert one.fetch(weights, trained_only=True) == coordinator.version + 1
+    assert (weights[:trained] == 5).all() and (weights[trained:] == 0).all()
+    assert one.fetch(weights, trained_only=True) is None
+    assert one.fetch(weights) == coordinator.version + 1  # the rest is still to be had
+    assert (weights == 5).all()
+    assert one.fetch(weights) is None
+
+
 def test_off_policy_takes_what_is_there(memory: RunMemory, coordinator: TrainingCoordinator) -> None:
     workers, (one, two) = joined(memory, coordinator, lockstep=False)
     one.send(gradient(coordinator, 2.0))

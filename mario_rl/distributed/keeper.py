@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from mario_rl.runs.evaluate import Outcome, Protocol, evaluate
 
 LOG_EVERY = 1.0  # seconds
 CONFIRMING_EPISODES = 100
+WORTH_CONFIRMING = 0.5  # below this rate nobody cares about luck
 
 
 class RunKeeper:
@@ -86,14 +88,14 @@ class RunKeeper:
         self.events.learner_status("evaluating")
         counters.next_evaluation = (counters.steps // config.evaluate_every + 1) * config.evaluate_every
         found = self._play(config.evaluate_episodes, config.seed + 1)
-        goal_in_sight = config.stop_at is not None and found.rate >= config.stop_at
-        if found.rate > counters.best_rate or goal_in_sight:
+        goal = math.inf if config.stop_at is None else config.stop_at
+        if found.rate >= goal or found.rate > max(counters.best_rate, WORTH_CONFIRMING):
             # A few episodes won by luck would hide better weights that come later: other, more episodes decide.
             found = self._play(CONFIRMING_EPISODES, config.seed + 1 + counters.steps)
-            counters.confirmed = config.stop_at is not None and found.rate >= config.stop_at
-            if (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
-                counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
-                self._guarded(lambda: save_checkpoint(self.run.best_pt, self.coordinator.weights_state()))
+            counters.confirmed = found.rate >= goal
+        if (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
+            counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
+            self._guarded(lambda: save_checkpoint(self.run.best_pt, self.coordinator.weights_state()))
         self.coordinator.collector.observe({"evaluation_rate": found.rate, "evaluation_mean_x": found.mean_x})
         self.events.log(
             "info", f"evaluation at {counters.steps} steps: {found.successes} of {found.episodes} at the flag"

@@ -35,3 +35,6 @@ class TrainingSession(Protocol):
 
     def stop(self) -> None:
         """End the run cleanly, with a checkpoint. `tick` goes on to give True until that is done."""
+
+    def stop_at_once(self) -> None:
+        """End the run without saving what is not saved yet."""

@@ -76,7 +76,7 @@ class TrainingUI(App[None]):
         Binding("p", "pause", "Pause"),
         Binding("s", "save", "Save"),
         Binding("q", "stop", "Quit"),
-        Binding("ctrl+c,ctrl+q", "stop", "Quit", show=False, priority=True),
+        Binding("ctrl+c,ctrl+q", "interrupt", "Quit", show=False, priority=True),
         Binding("up", "scroll(-1)", "Up", show=False),
         Binding("down", "scroll(1)", "Down", show=False),
         Binding("pageup", "scroll(-10)", "Page up", show=False),
@@ -187,6 +187,13 @@ class TrainingUI(App[None]):
         if not self._stopping:
             self.session.save()
             self.notify("a checkpoint is being saved", timeout=2)
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C: stop cleanly; the second time, at once."""
+        if self._stopping:
+            self.session.stop_at_once()
+        else:
+            self.action_stop()
 
     def action_stop(self) -> None:
         """Stop cleanly; the dashboard stays until the run is saved."""

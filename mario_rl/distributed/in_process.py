@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from mario_rl.distributed.coordinator import Keeper, Offer, Totals, TrainingCoordinator
+from mario_rl.distributed.supervisor import NONFINITE_ALLOWED
 from mario_rl.distributed.worker import TrainingWorker
 from mario_rl.metrics.schema import Values
 
@@ -25,10 +26,16 @@ def train_in_process(
     values_before = worker.collector.values()
     worker.flat.load_weights(coordinator.flat.weights_array())
     worker.weight_version = coordinator.version
+    nonfinite_in_a_row = 0
     while not stopping() and not coordinator.finished():
         worker.collect(coordinator.counters.steps)
         for gradient in worker.gradients(coordinator.counters.steps):
-            coordinator.apply([Offer(0, gradient.vector, gradient.loss)])
+            spoilt = coordinator.apply([Offer(0, gradient.vector, gradient.loss)])
+            nonfinite_in_a_row = nonfinite_in_a_row + 1 if spoilt else 0
+            if nonfinite_in_a_row >= NONFINITE_ALLOWED:
+                raise FloatingPointError(
+                    f"{NONFINITE_ALLOWED} gradients in a row were not finite: lower --lr or --reward-scale"
+                )
             worker.flat.load_weights(coordinator.flat.weights_array())
             worker.weight_version = coordinator.version
         keeper.count(_totals(worker.collector.values(), values_before, before))

@@ -39,6 +39,9 @@ class FakeSession:
     def stop(self):
         self.asked.append("stop")
 
+    def stop_at_once(self):
+        self.asked.append("stop at once")
+
     def events(self, source):
         return LocalEvents(source, self.aggregator.update)
 

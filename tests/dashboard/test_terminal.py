@@ -116,6 +116,15 @@ async def test_save(session):
         assert session.asked == ["save"] and "a checkpoint is being saved" in screen_text(ui)
 
 
+@pytest.mark.asyncio
+async def test_a_second_ctrl_c_does_not_wait(session):
+    ui = TrainingUI(session)
+    async with ui.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+c", "ctrl+c")
+        await pilot.pause()
+        assert session.asked == ["stop", "stop at once"]
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
 @pytest.mark.asyncio
 async def test_quit_waits_for_a_clean_end(session, key):
@@ -124,7 +133,7 @@ async def test_quit_waits_for_a_clean_end(session, key):
         await pilot.press(key)
         await pilot.pause()
         assert session.asked == ["stop"] and ui.is_running and "STOPPING, SAVING" in screen_text(ui)
-        await pilot.press(key, "p", "s")  # once is enough, and nothing else is asked for now
+        await pilot.press("q", "p", "s")  # once is enough, and nothing else is asked for now
         session.ticks_left = 2
         while ui.is_running:
             await pilot.pause(0.01)

@@ -84,6 +84,16 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
     assert not torch.equal(ends[0], ends[2])
 
 
+def test_a_run_that_only_makes_nonsense_ends_with_the_reason(tmp_path: Path) -> None:
+    config = configuration.from_dict(PPO | {"steps": 1000, "reward_scale": 1e38, "checkpoints": str(tmp_path)})
+    run, before = training.begin(config)
+    session = training.open_session(run, config, before)
+    while session.tick():
+        time.sleep(0.01)
+    assert session.close() == "FAILED"
+    assert "not finite" in run.status().why and "--reward-scale" in run.status().why
+
+
 class NoKeeper:
     """Only counts, as a coordinator needs it for its schedules."""
 

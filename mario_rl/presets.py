@@ -18,7 +18,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "gamma": 0.97,
             "max_grad_norm": 0.5,
             "steps": 400_000,
-            "stop_at": 0.97,
+            "stop_at": 0.98,
         },
         "ddqn": {
             "workers": 2,
@@ -30,11 +30,12 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "learning_starts": 1_500,
             "priority_alpha": 0.0,
             "q_scale": 100.0,
+            "sticky": 0.1,
             "lr": 5e-4,
             "gamma": 0.97,
             "steps": 148_000,
             "evaluate_every": 10_000,
-            "stop_at": 0.95,
+            "stop_at": 0.97,
         },
     },
     # Trained with the sticky actions it is judged by: slower, and it plays on when its fingers slip.

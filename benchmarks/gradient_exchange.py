@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -28,7 +29,7 @@ PATIENCE = 60.0  # seconds; a partner that does not answer within is dead
 OURS, THEIRS = 1.0, 2.0  # what the two vectors are full of
 
 
-class Exchange:
+class Exchange(ABC):
     """A way to sum vectors with a partner process; measured by how often a second that can be done."""
 
     def __init__(self, size: int, partner: Callable[..., None], *arguments: Any) -> None:
@@ -40,9 +41,9 @@ class Exchange:
         process.start()
         self.partner = process
 
+    @abstractmethod
     def exchange(self) -> None:
         """Send `gradient`, have the partner add its own, receive `sum`."""
-        raise NotImplementedError
 
     def measure(self, seconds: float) -> Answer:
         """Exchanges per second; the first one is checked."""

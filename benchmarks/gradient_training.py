@@ -31,26 +31,29 @@ from mario_rl.distributed.supervisor import Supervisor
 from mario_rl.distributed.worker import TrainingWorker, work
 from mario_rl.learners.registry import algorithm
 
-WARM_UP_GRADIENTS = 50  # of every worker, before anything is measured
+WARM_UP_GRADIENTS = 20  # of every worker, before anything is measured
 SETTLING_SECONDS = 0.3  # after a pause
 TICK_SECONDS = 0.1
 _EXCHANGE, _WHOLE = range(2)  # words of a worker's stopwatch
 
 
-def laptop_config(rom_file: str, workers: int) -> TrainingConfig:
-    """DDQN as `mario-rl train --preset laptop` has it, without an end."""
+def endless_config(rom_file: str, workers: int, preset: str | None) -> TrainingConfig:
+    """DDQN as `mario-rl train` has it with a preset, or with the defaults, without an end."""
     return configuration.build(
-        {"model": "ddqn", "workers": workers, "rom": rom_file, "steps": 10**9, "lr_steps": 10**6}, preset="laptop"
+        {"model": "ddqn", "workers": workers, "rom": rom_file, "steps": 10**9, "lr_steps": 10**6}, preset
     )
 
 
 class TrainingMeasurement:
     """A run of so many workers that trains while it is measured."""
 
-    def __init__(self, rom_file: str, workers: int, warm_up_gradients: int = WARM_UP_GRADIENTS) -> None:
-        self._config = laptop_config(rom_file, workers)
+    def __init__(
+        self, rom_file: str, workers: int, preset: str | None = None, warm_up_gradients: int = WARM_UP_GRADIENTS
+    ) -> None:
+        self._config = endless_config(rom_file, workers, preset)
         flat = TrainingCoordinator(self._config).flat
-        plan = MemoryPlan.of_run(f"bench.training{workers}", workers, flat.trained_size, flat.size)
+        name = f"bench.training.{preset or 'default'}{workers}"
+        plan = MemoryPlan.of_run(name, workers, flat.trained_size, flat.size)
         self._memory = RunMemory(plan, create=True)
         self._stopwatches = _stopwatches(block_name(plan.run, "stopwatches"), workers, create=True)
         start = partial(_start, _ChildPlan(self._config, plan, self._stopwatches.name, os.getpid()))

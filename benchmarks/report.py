@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.training_report import training_section
+from benchmarks.training_report import goal_rows, training_section
 from benchmarks.worker import SOURCE_TREE
 
 RESULTS = SOURCE_TREE / "benchmarks" / "results"
@@ -32,11 +32,15 @@ class Goal:
     def row(self, ratios: dict[str, float | None]) -> str:
         """A table row: what, measured, goal."""
         measured = ratios[self.figure]
-        unit = " µs" if self.figure.endswith("_us") else "×"
-        shown = "not measured" if measured is None else f"{measured:g}{unit}"
+        shown = "not measured" if measured is None else self._with_unit(measured)
         missed = measured is None or (measured > self.value if self.at_most else measured < self.value)
         bound = "at most" if self.at_most else "at least"
-        return f"| {self.says} | **{shown}** | {bound} {self.value:g}{unit}{' (missed)' if missed else ''} |"
+        return f"| {self.says} | **{shown}** | {bound} {self._with_unit(self.value)}{' (missed)' if missed else ''} |"
+
+    def _with_unit(self, value: float) -> str:
+        if self.figure.startswith("exchange_share"):
+            return f"{100 * value:.2g} %"
+        return f"{value:g}{' µs' if self.figure.endswith('_us') else '×'}"
 
 
 GOALS = {
@@ -51,18 +55,30 @@ GOALS = {
         Goal("tiles32_vs_stable_retro", "32 lanes of tiles, against stable-retro with RAM in 32 processes", 25),
         Goal("threads2_vs_1", "two threads against one, 32 lanes of tiles", 1.8),
     ],
+    "gradients": [
+        Goal("exchange_share", "share of a worker's time for the exchange of gradients", 0.03, at_most=True),
+        Goal("workers2_vs_1", "two workers against one, gradients per second", 1.7),
+        Goal("exchange_share_laptop", "that share with `--preset laptop` (ddqn)", 0.03, at_most=True),
+        Goal("workers2_vs_1_laptop", "two workers against one with `--preset laptop` (ddqn)", 1.7),
+        Goal("shm_vs_gloo", "a gradient exchanged between two processes, against gloo", 1),
+        Goal("shm_vs_pipe", "a gradient exchanged between two processes, against a pipe", 1),
+    ],
 }
 
 
-def summary_table(emulators: dict[str, Any], environment: dict[str, Any]) -> str:
-    """The figures we have goals for; this table is in the README, too."""
-    rows = [goal.row(emulators["ratios"]) for goal in GOALS["emulators"]]
-    rows += [goal.row(environment["ratios"]) for goal in GOALS["environment"]]
+def summary_table(reports: dict[str, dict[str, Any]]) -> str:
+    """The figures we have goals for, of all benchmarks that were run: the table in the README."""
+    rows = [goal.row(reports[name]["ratios"]) for name, goals in GOALS.items() if name in reports for goal in goals]
+    if "training" in reports:
+        rows += goal_rows(reports["training"])
     return "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
 
 
-def results_page(emulators: dict[str, Any], environment: dict[str, Any], training: dict[str, Any] | None = None) -> str:
-    """The whole of docs/results.md; without figures of training, without its section."""
+def results_page(reports: dict[str, dict[str, Any]]) -> str:
+    """The whole of docs/results.md: a section for each benchmark that was run."""
+    emulators, environment = reports["emulators"], reports["environment"]
+    sections = gradients_section(reports["gradients"]) if "gradients" in reports else ""
+    sections += training_section(reports["training"]) if "training" in reports else ""
     consoles = [
         f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
         f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
@@ -86,7 +102,7 @@ Written by `make bench` (`python -m benchmarks.report`); do not edit.
 
 Systems take turns in rounds; a ratio is the median of the rounds' ratios.
 
-{summary_table(emulators, environment)}
+{summary_table({"emulators": emulators, "environment": environment})}
 ## One console
 
 Frames per second of CPU time, one core, the same 600 frames of running and jumping through 1-1, over and over
@@ -112,7 +128,45 @@ resize and stack wrappers; its episodes end when all lives are lost, ours at a d
 | | measurement | steps/s |
 |---|---|---|
 {chr(10).join(vectors)}
-{training_section(training) if training is not None else ""}"""
+{sections}"""
+
+
+def gradients_section(report: dict[str, Any]) -> str:
+    """The part of docs/results.md about gradients."""
+    rates = [
+        f"| {names[measurement]} | {rate['per_second']:,.0f} |"
+        for names, system in ((EXCHANGES, "exchange"), (TRAININGS, "training"))
+        for measurement, rate in report["systems"][system].items()
+        if isinstance(rate, dict)
+    ]
+    return f"""
+## Gradients
+
+{conditions(report)}.
+
+{summary_table({"gradients": report})}
+Exchanged: {report["vector"]["floats"]:,} numbers, summed between two processes that both get the sum. Training: DDQN in
+real workers with a real coordinator. With the defaults a worker makes a gradient of every 64 steps of its lanes; with
+`--preset laptop` of every step, and smaller ones. The share counts what a worker computes and waits for to send
+gradients and to get weights, of all that it computes and waits for.
+
+| | per second |
+|---|---|
+{chr(10).join(rates)}
+"""
+
+
+EXCHANGES = {
+    "shm": "exchanged by our shared memory",
+    "gloo": "exchanged by gloo's all-reduce (torch.distributed)",
+    "pipe": "exchanged by a multiprocessing pipe",
+}
+TRAININGS = {
+    "default1": "gradients of one worker, defaults",
+    "default2": "gradients of two workers, defaults",
+    "laptop1": "gradients of one worker, `--preset laptop`",
+    "laptop2": "gradients of two workers, `--preset laptop`",
+}
 
 
 def conditions(report: dict[str, Any]) -> str:
@@ -134,22 +188,17 @@ def with_table(readme: str, table: str) -> str:
     return f"{before}{begin}{table}{end}{after}"
 
 
-def load(name: str) -> dict[str, Any]:
-    """One benchmark's figures, as `mario-rl bench NAME --json FILE` wrote them."""
-    figures: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
-    return figures
-
-
-def load_if_there(name: str) -> dict[str, Any] | None:
-    """The same of a benchmark that takes long, and is not always run."""
-    return load(name) if (RESULTS / f"{name}.json").is_file() else None
+def load_reports() -> dict[str, dict[str, Any]]:
+    """The figures of all benchmarks that were run, as `--json FILE` wrote them."""
+    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training")}
+    return {name: json.loads(file.read_text()) for name, file in files.items() if file.is_file()}
 
 
 def main() -> None:
     """Rewrite both pages."""
-    emulators, environment = load("emulators"), load("environment")
-    RESULTS_PAGE.write_text(results_page(emulators, environment, load_if_there("training")))
-    README.write_text(with_table(README.read_text(), summary_table(emulators, environment)))
+    reports = load_reports()
+    RESULTS_PAGE.write_text(results_page(reports))
+    README.write_text(with_table(README.read_text(), summary_table(reports)))
     print(f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)} and the table in {README.name}", file=sys.stderr)
 
 

@@ -53,10 +53,14 @@ GOALS = [
 ]
 
 
+def goal_rows(report: dict[str, Any]) -> list[str]:
+    """A table row for each goal that there are runs for."""
+    return [row for goal in GOALS if (row := goal.row(report["runs"])) is not None]
+
+
 def training_section(report: dict[str, Any]) -> str:
     """The part of docs/results.md about training."""
     machine = report["machine"]
-    goals = [row for goal in GOALS if (row := goal.row(report["runs"])) is not None]
     return f"""
 ## Training
 
@@ -67,10 +71,11 @@ evaluate` with {report["episodes"]} episodes of each protocol.
 
 | Super Mario Bros. 1-1 | measured | goal |
 |---|---|---|
-{chr(10).join(goals)}
+{chr(10).join(goal_rows(report))}
 
 Minutes are wall-clock minutes of training, evaluations during training included. 95 %: the first such evaluation that
-reached it (32 episodes every 20,000 steps, 100 where it could end the run). Stochastic: PPO's policy as it is trained;
+reached it (200 episodes where it could be a new best, fewer otherwise; every 10,000 to 100,000 steps, as the preset
+has it). Stochastic: PPO's policy as it is trained;
 DDQN greedily, but for one action in a hundred. Sticky: greedily, while a quarter of the actions are replaced by the one
 before. In brackets the 95 % interval (Wilson).
 

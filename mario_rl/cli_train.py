@@ -148,7 +148,8 @@ FIRST = ("model", "level", "steps", "workers", "lanes", "observation", "name", "
 def _option(field: dataclasses.Field[Any], help: str) -> inspect.Parameter:
     """The option of one setting; not given means not chosen, so that presets and files can speak."""
     kind = next(kind for kind in configuration.kinds_of(field.name) if kind is not type(None))
-    default = "" if field.default is None else f" [{field.default}{_of_presets(field.name)}]"
+    settings = ([] if field.default is None else [str(field.default)]) + _of_presets(field.name)
+    default = f" [{'; '.join(settings)}]" if settings else ""
     flags = configuration.flag(field.name)
     if kind is bool:
         flags = f"{flags}/--no-{flags[2:]}"
@@ -156,12 +157,11 @@ def _option(field: dataclasses.Field[Any], help: str) -> inspect.Parameter:
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _of_presets(name: str) -> str:
+def _of_presets(name: str) -> list[str]:
     """What the presets set instead, for the help."""
-    set_by = [
+    return [
         f"{preset} {model} {values[name]}"
         for preset, models in PRESETS.items()
         for model, values in models.items()
         if name in values
     ]
-    return f"; {', '.join(set_by)}" if set_by else ""

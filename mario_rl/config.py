@@ -121,8 +121,12 @@ class DdqnSettings:
     """Exponent of the importance weights at the start; it grows to 1 over the run."""
     tau: float = 0.005
     """Share of the online network that goes into the target network at each update."""
+    tau_min: float | None = None
+    """That share at the end of the schedule, where it falls with the learning rate (default: it stays the same)."""
     target_every: int = 0
     """Copy the online network into the target network every so many updates instead (0: use tau)."""
+    target_epsilon: float = 0.0
+    """Chance of a random action in the policy whose value is learned (0: Q-learning); more keeps away from cliffs."""
     epsilon_max: float = 0.4
     """Chance of a random action in the most curious lane."""
     epsilon_min: float = 0.003
@@ -178,7 +182,7 @@ class RunSettings:
     evaluate_protocol: str = "stochastic"
     """What they are played with: stochastic (as trained) or sticky (greedy, actions stick with chance 0.25)."""
     stop_at: float | None = None
-    """End the run when an evaluation, confirmed by 100 more episodes, reaches this share of flags."""
+    """End the run when an evaluation, confirmed by 200 others, reaches this share of flags."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +238,7 @@ _AT_LEAST_ONE = [
 _AT_LEAST_ZERO = ["workers", "seed", "learning_starts", "target_every", "epsilon_steps", "evaluate_every", "noop_max"]
 _POSITIVE = ["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"]
 _NOT_NEGATIVE = ["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha"]
-_SHARES = ["gamma", "gae_lambda", "priority_beta", "tau", "epsilon_max", "epsilon_min", "sticky"]
+_SHARES = ["gamma", "gae_lambda", "priority_beta", "tau", "target_epsilon", "epsilon_max", "epsilon_min", "sticky"]
 _CHOICES = {
     "observation": ("tiles", "pixels"),
     "torso": ("auto", "mlp", "cnn", "small", "nature"),
@@ -259,6 +263,7 @@ def check(config: TrainingConfig) -> None:
         _demand(getattr(config, name) in choices, config, name, f"one of {', '.join(choices)}")
     _demand(config.lr_min <= config.lr, config, "lr_min", f"at most lr ({config.lr})")
     _demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
+    _demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
     _demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
     smallest = config.lanes * (config.n_step + 2)
     _demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")

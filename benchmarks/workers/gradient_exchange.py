@@ -5,13 +5,13 @@ import sys
 import torch
 
 from benchmarks.gradient_exchange import EXCHANGES
-from benchmarks.gradient_training import laptop_config
+from benchmarks.gradient_training import endless_config
 from benchmarks.worker import serve
 from mario_rl.distributed.coordinator import TrainingCoordinator
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    size = TrainingCoordinator(laptop_config(sys.argv[1], workers=2)).flat.trained_size
+    size = TrainingCoordinator(endless_config(sys.argv[1], workers=2, preset="laptop")).flat.trained_size
     exchanges = {name: way(size) for name, way in EXCHANGES.items()}
     try:
         sizes = {"size": lambda: {"floats": size}}

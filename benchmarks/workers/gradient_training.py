@@ -1,4 +1,4 @@
-"""DDQN as on a laptop, trained by one worker process and by two."""
+"""DDQN with the default settings and with those of the laptop preset, trained by one worker process and by two."""
 
 import sys
 
@@ -10,7 +10,11 @@ from benchmarks.worker import serve
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    runs = {f"workers{workers}": TrainingMeasurement(sys.argv[1], workers) for workers in (1, 2)}
+    runs = {
+        f"{preset or 'default'}{workers}": TrainingMeasurement(sys.argv[1], workers, preset)
+        for preset in (None, "laptop")
+        for workers in (1, 2)
+    }
     try:
         serve(mario_rl.__version__, {name: run.measure for name, run in runs.items()})
     finally:

@@ -172,15 +172,23 @@ class TrainingCoordinator:
     def _update_targets(self) -> None:
         period = self.config.target_every
         if not period:
-            self.learner.update_targets(self.config.tau)
+            self.learner.update_targets(self.tau())
         elif self.counters.updates % period == 0:
             self.learner.update_targets(1.0)
 
     def learning_rate(self) -> float:
-        """A cosine from lr to lr_min over the run's steps (Loshchilov & Hutter 2017, eq. 5, one period)."""
-        config = self.config
-        progress = min(self.counters.steps / config.schedule_steps, 1.0)
-        return config.lr_min + (config.lr - config.lr_min) * (1 + math.cos(math.pi * progress)) / 2
+        """From lr to lr_min over the run's steps."""
+        return self._falling(self.config.lr, self.config.lr_min)
+
+    def tau(self) -> float:
+        """From tau to tau_min likewise: a target network that averages longer judges more calmly."""
+        end = self.config.tau_min
+        return self.config.tau if end is None else self._falling(self.config.tau, end)
+
+    def _falling(self, start: float, end: float) -> float:
+        """A cosine from start to end over the schedule (Loshchilov & Hutter 2017, eq. 5, one period)."""
+        progress = min(self.counters.steps / self.config.schedule_steps, 1.0)
+        return end + (start - end) * (1 + math.cos(math.pi * progress)) / 2
 
     def finished(self) -> bool:
         """Whether the run has done its steps or reached its goal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -16,7 +17,7 @@ from mario_rl.runs.directory import RunDirectory
 from mario_rl.runs.evaluate import Outcome, Protocol, evaluate
 
 LOG_EVERY = 1.0  # seconds
-CONFIRMING_EPISODES = 100
+CONFIRMING_EPISODES = 200
 WORTH_CONFIRMING = 0.5  # below this rate nobody cares about luck
 
 
@@ -104,9 +105,14 @@ class RunKeeper:
 
     def _play(self, episodes: int, seed: int) -> Outcome:
         config = self.coordinator.config
-        protocol = cast(Protocol, config.evaluate_protocol)
         return evaluate(
-            self.coordinator.flat.model, config, episodes, protocol, seed, progress=lambda done, of: self._alive()
+            self.coordinator.flat.model,
+            config,
+            episodes,
+            cast(Protocol, config.evaluate_protocol),
+            seed,
+            threads=min(max(config.workers, 1), os.cpu_count() or 1),  # the workers wait: their cores are free
+            progress=lambda done, of: self._alive(),
         )
 
     def save(self) -> bool:

@@ -47,7 +47,9 @@ class DdqnLearner:
         q = q_of_all.gather(1, actions[:, None])[:, 0]
         with torch.no_grad():  # the online network chooses, the target network judges
             best = self.model.forward(next_states).argmax(dim=1, keepdim=True)
-            future = self.model.forward(next_states, "target").gather(1, best)[:, 0]
+            judged = self.model.forward(next_states, "target")
+            slips = self.config.target_epsilon
+            future = (1 - slips) * judged.gather(1, best)[:, 0] + slips * judged.mean(dim=1)
             wanted = rewards + gamma * (1 - dones) * future
         losses = F.smooth_l1_loss(q, wanted, reduction="none")
         loss = losses.mean() if weights is None else (losses * weights).mean()

@@ -26,7 +26,7 @@ from mario_rl.models.base import Model
 Protocol = Literal["stochastic", "sticky"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
-MOST_LANES = 32
+MOST_LANES = 128
 Z_95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
 Progress = Callable[[int, int], None]

@@ -32,9 +32,9 @@ def test_all_ways_give_the_same_sum(way: str) -> None:
 
 def test_the_share_is_the_median_of_the_rounds() -> None:
     answers = [{"exchange_s": part, "worker_s": 2.0} for part in (0.02, 0.04, 1.9)]
-    training = System("training", "python", "x", ["workers2"], answers={"workers2": answers})
-    assert exchange_share(training, "workers2") == 0.02
-    assert exchange_share(training, "workers1") is None
+    training = System("training", "python", "x", ["laptop2"], answers={"laptop2": answers})
+    assert exchange_share(training, "laptop2") == 0.02
+    assert exchange_share(training, "default2") is None
 
 
 class ExchangeThatWaits:
@@ -65,7 +65,7 @@ def test_sleep_and_work_within_the_exchange_are_counted_and_only_those() -> None
 
 
 def test_a_real_run_is_measured_and_leaves_nothing(smb_rom: Path) -> None:
-    run = TrainingMeasurement(str(smb_rom), workers=1, warm_up_gradients=1)
+    run = TrainingMeasurement(str(smb_rom), workers=1, preset="laptop", warm_up_gradients=1)
     try:
         answer = run.measure(seconds=1.0)
         assert answer["units"] > 0

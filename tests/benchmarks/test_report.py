@@ -9,11 +9,10 @@ from benchmarks.report import Goal
 
 
 def test_the_pages_are_written_from_the_committed_figures() -> None:
-    emulators, environment = report.load("emulators"), report.load("environment")
-    training = report.load_if_there("training")
-    assert report.results_page(emulators, environment, training) == report.RESULTS_PAGE.read_text()
+    reports = report.load_reports()
+    assert report.results_page(reports) == report.RESULTS_PAGE.read_text()
     readme = report.README.read_text()
-    assert report.with_table(readme, report.summary_table(emulators, environment)) == readme
+    assert report.with_table(readme, report.summary_table(reports)) == readme
 
 
 @pytest.mark.parametrize(
@@ -23,6 +22,11 @@ def test_the_pages_are_written_from_the_committed_figures() -> None:
 def test_a_missed_goal_is_shown(measured: float, at_most: bool, missed: bool) -> None:
     row = Goal("figure", "words", 10, at_most).row({"figure": measured})
     assert ("(missed)" in row) is missed
+
+
+def test_a_share_is_shown_in_percent() -> None:
+    row = Goal("exchange_share", "words", 0.03, at_most=True).row({"exchange_share": 0.0512})
+    assert row == "| words | **5.1 %** | at most 3 % (missed) |"
 
 
 def test_only_the_table_in_the_readme_is_replaced() -> None:

@@ -218,9 +218,11 @@ def test_other_presets_do_not_count_for_the_laptop_s_goals() -> None:
 
 
 def test_the_page_has_the_section_if_there_are_figures() -> None:
-    emulators, environment = report.load("emulators"), report.load("environment")
-    without = report.results_page(emulators, environment)
+    reports = {name: figures for name, figures in report.load_reports().items() if name != "training"}
+    without = report.results_page(reports)
     assert "## Training" not in without
     machine = {"date": "x", "cpu": "x", "cores": 2, "system": "x", "python": "x", "load_at_start": 0.5}
     figures = {"quick": True, "machine": machine, "episodes": 100, "runs": [run_figures("ppo", 0)]}
-    assert report.results_page(emulators, environment, figures) == without + training_report.training_section(figures)
+    reports["training"] = figures
+    assert report.results_page(reports) == without + training_report.training_section(figures)
+    assert all(row in report.summary_table(reports) for row in training_report.goal_rows(figures))

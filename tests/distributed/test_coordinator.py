@@ -83,6 +83,19 @@ def test_the_learning_rate_is_a_cosine_over_the_steps() -> None:
     assert rates == pytest.approx([1e-3, quarter, 5.5e-4, 1e-4, 1e-4])
 
 
+def test_the_targets_slow_down_with_the_learning_rate() -> None:
+    ours = coordinator(tau=0.5, tau_min=0.1, steps=1000)
+    ours.counters.steps = 500
+    assert ours.tau() == pytest.approx(0.3)
+    ours.counters.steps = 1000
+    before = ours.flat.weights.clone()
+    ours.apply([Offer(0, gradient(ours), 1.0)])
+    size = ours.flat.trained_size
+    expected = 0.9 * before[size:] + 0.1 * ours.flat.weights[:size]
+    assert torch.allclose(ours.flat.weights[size:], expected, atol=1e-6)
+    assert coordinator(tau=0.5).tau() == 0.5  # by default it stays
+
+
 def test_targets_follow_softly_or_from_time_to_time() -> None:
     soft = coordinator(tau=0.5)
     soft.apply([Offer(0, gradient(soft), 1.0)])

@@ -25,7 +25,7 @@ class Evaluations:
         self.rates = list(rates)
         self.episodes: list[int] = []
 
-    def __call__(self, model, config, episodes, protocol, seed, progress) -> Outcome:  # type: ignore[no-untyped-def]
+    def __call__(self, model, config, episodes, protocol, seed, threads, progress) -> Outcome:  # type: ignore[no-untyped-def]
         progress(0, episodes)
         self.episodes.append(episodes)
         flags = round(self.rates.pop(0) * episodes)
@@ -69,14 +69,14 @@ def test_nothing_is_evaluated_before_the_first_flag(keeper: RunKeeper, events: l
     assert any("first flag" in event.get("text", "") for event in events)
 
 
-def test_a_new_best_is_one_by_a_hundred_other_episodes(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_best_is_one_by_two_hundred_other_episodes(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
     assert play(keeper, monkeypatch, 1000, 0.3) == [20]  # too bad to spend more episodes on
     assert best_steps(keeper) == 1000
     assert play(keeper, monkeypatch, 1500) == []  # not due yet
     assert play(keeper, monkeypatch, 2000, 0.2) == [20]  # not better
-    assert play(keeper, monkeypatch, 3000, 0.8, 0.25) == [20, 100]  # luck
+    assert play(keeper, monkeypatch, 3000, 0.8, 0.25) == [20, 200]  # luck
     assert best_steps(keeper) == 1000
-    assert play(keeper, monkeypatch, 4000, 0.7, 0.6) == [20, 100]
+    assert play(keeper, monkeypatch, 4000, 0.7, 0.6) == [20, 200]
     assert best_steps(keeper) == 4000
     assert keeper.coordinator.counters.best_rate == 0.6 and not keeper.coordinator.finished()
 
@@ -93,7 +93,7 @@ def test_the_weights_a_run_ends_with_are_evaluated(keeper: RunKeeper, monkeypatc
     evaluations = Evaluations(0.7, 0.7)
     monkeypatch.setattr(keeping, "evaluate", evaluations)
     keeper.count(Totals(steps=10_000, episodes=10, flags=1))
-    assert keeper.close() and evaluations.episodes == [20, 100] and best_steps(keeper) == 10_000
+    assert keeper.close() and evaluations.episodes == [20, 200] and best_steps(keeper) == 10_000
     assert read_rows(keeper.run.coordinator_csv)[-1]["evaluation_rate"] == 0.7
 
 

@@ -57,6 +57,17 @@ def test_nothing_follows_a_done_and_each_row_has_its_own_discount_and_weight() -
     assert loss.item() == pytest.approx((0.3**2 / 2 + 0.5 * 0.4**2 / 2) / 3)
 
 
+def test_a_policy_that_slips_is_worth_less_at_a_cliff() -> None:
+    # state 0 is far from the cliff, state 1 at its edge, where the other action is a fall
+    model = Tables([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.9], [1.1, -5.0]])
+    computed = learner(model, target_epsilon=0.2)
+    nothing = torch.zeros(2)
+    computed.compute_loss(torch.tensor([0, 0]), torch.tensor([0, 1]), nothing, torch.tensor([0, 1]), nothing, gamma=1.0)
+    # 0.8 * the best + 0.2 * the mean; both errors are measured from Q = 0
+    assert computed.td_errors == pytest.approx([0.8 * 1.0 + 0.2 * 0.95, 0.8 * 1.1 + 0.2 * -1.95])
+    assert computed.td_errors[0] > computed.td_errors[1], "Q-learning would say the opposite"
+
+
 def test_targets_move_by_tau() -> None:
     model = DdqnModel((4,), 2, "mlp", hidden=8)
     with torch.no_grad():

@@ -18,7 +18,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "gamma": 0.97,
             "max_grad_norm": 0.5,
             "steps": 400_000,
-            "stop_at": 0.98,
+            "stop_at": 0.99,
         },
         "ddqn": {
             "workers": 2,

@@ -19,6 +19,7 @@ from mario_rl.runs.evaluate import Outcome, Protocol, evaluate
 LOG_EVERY = 1.0  # seconds
 CONFIRMING_EPISODES = 200
 WORTH_CONFIRMING = 0.5  # below this rate nobody cares about luck
+OTHER_EPISODES = 1_000_003  # added to a seed: other episodes than those of any evaluation before
 
 
 class RunKeeper:
@@ -42,6 +43,7 @@ class RunKeeper:
         self._save_wanted = save_wanted
         self._alive = alive  # called during long work, so that the supervisor does not take it for a hang
         self._totals = Totals()
+        self._evaluated_steps = -1  # at which the last evaluation was made
         self._noted = self._logged = self._saved = time.monotonic()
 
     def count(self, totals: Totals) -> None:
@@ -88,11 +90,14 @@ class RunKeeper:
         config, counters = self.coordinator.config, self.coordinator.counters
         self.events.learner_status("evaluating")
         counters.next_evaluation = (counters.steps // config.evaluate_every + 1) * config.evaluate_every
-        found = self._play(config.evaluate_episodes, config.seed + 1)
+        self._evaluated_steps = counters.steps
+        seed = config.seed + counters.steps
+        found = self._play(config.evaluate_episodes, seed)
         goal = math.inf if config.stop_at is None else config.stop_at
-        if found.rate >= goal or found.rate > max(counters.best_rate, WORTH_CONFIRMING):
-            # A few episodes won by luck would hide better weights that come later: other, more episodes decide.
-            found = self._play(CONFIRMING_EPISODES, config.seed + 1 + counters.steps)
+        if found.rate >= goal or found.rate + found.standard_error > max(counters.best_rate, WORTH_CONFIRMING):
+            # A few episodes won by luck would hide better weights that come later, and a few lost would hide these:
+            # whatever could be the best is judged by other, more episodes.
+            found = self._play(CONFIRMING_EPISODES, seed + OTHER_EPISODES)
             counters.confirmed = found.rate >= goal
         if (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
             counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
@@ -150,7 +155,8 @@ class RunKeeper:
     def close(self) -> bool:
         """Evaluate what a finished run ends with, save a last time; whether everything is on disk."""
         coordinator, counters = self.coordinator, self.coordinator.counters
-        if coordinator.finished() and not counters.confirmed and coordinator.config.evaluate_every and counters.flags:
+        evaluates = coordinator.config.evaluate_every and counters.flags
+        if coordinator.finished() and evaluates and self._evaluated_steps != counters.steps:
             self.evaluate()
             self.count(self._totals)  # the time that took
         well = self.save()

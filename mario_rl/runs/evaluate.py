@@ -26,7 +26,7 @@ from mario_rl.models.base import Model
 Protocol = Literal["stochastic", "sticky"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
-MOST_LANES = 128
+MOST_LANES = 256
 Z_95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
 Progress = Callable[[int, int], None]
@@ -63,6 +63,11 @@ class Outcome:
     def rate(self) -> float:
         """The share that reached the flag."""
         return self.successes / self.episodes
+
+    @property
+    def standard_error(self) -> float:
+        """How far the rate is from the truth, typically."""
+        return math.sqrt(self.rate * (1 - self.rate) / self.episodes)
 
     @property
     def mean_x(self) -> float:

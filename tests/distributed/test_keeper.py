@@ -24,10 +24,12 @@ class Evaluations:
     def __init__(self, *rates: float):
         self.rates = list(rates)
         self.episodes: list[int] = []
+        self.seeds: list[int] = []
 
     def __call__(self, model, config, episodes, protocol, seed, threads, progress) -> Outcome:  # type: ignore[no-untyped-def]
         progress(0, episodes)
         self.episodes.append(episodes)
+        self.seeds.append(seed)
         flags = round(self.rates.pop(0) * episodes)
         return Outcome(tuple(Episode("1-1", number < flags, 100 + number, 50) for number in range(episodes)))
 
@@ -78,7 +80,19 @@ def test_a_new_best_is_one_by_two_hundred_other_episodes(keeper: RunKeeper, monk
     assert best_steps(keeper) == 1000
     assert play(keeper, monkeypatch, 4000, 0.7, 0.6) == [20, 200]
     assert best_steps(keeper) == 4000
-    assert keeper.coordinator.counters.best_rate == 0.6 and not keeper.coordinator.finished()
+    assert play(keeper, monkeypatch, 5000, 0.4) == [20]  # 0.4 +- 0.11 of 20 episodes is worse
+    assert play(keeper, monkeypatch, 6000, 0.55, 0.8) == [20, 200]  # 0.55 +- 0.11 may be better than 0.6, and is
+    assert best_steps(keeper) == 6000
+    assert keeper.coordinator.counters.best_rate == 0.8 and not keeper.coordinator.finished()
+
+
+def test_no_evaluation_plays_the_episodes_of_another(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations = Evaluations(0.7, 0.7, 0.75, 0.75)
+    monkeypatch.setattr(keeping, "evaluate", evaluations)
+    for steps in (1000, 2000):
+        keeper.count(Totals(steps=steps, episodes=10, flags=1))
+        keeper.tick()
+    assert len(set(evaluations.seeds)) == 4
 
 
 def test_the_goal_counts_when_it_is_confirmed(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,12 +103,17 @@ def test_the_goal_counts_when_it_is_confirmed(keeper: RunKeeper, monkeypatch: py
 
 
 def test_the_weights_a_run_ends_with_are_evaluated(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(keeper, monkeypatch, 9500, 0.5)
+    play(keeper, monkeypatch, 9500, 0.3)
     evaluations = Evaluations(0.7, 0.7)
     monkeypatch.setattr(keeping, "evaluate", evaluations)
     keeper.count(Totals(steps=10_000, episodes=10, flags=1))
     assert keeper.close() and evaluations.episodes == [20, 200] and best_steps(keeper) == 10_000
     assert read_rows(keeper.run.coordinator_csv)[-1]["evaluation_rate"] == 0.7
+
+
+def test_weights_are_not_evaluated_twice(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(keeper, monkeypatch, 10_000, 0.3)
+    assert keeper.coordinator.finished() and keeper.close()  # with no evaluation left to be made
 
 
 def test_saving_is_asked_for_or_due(tmp_path: Path, keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:

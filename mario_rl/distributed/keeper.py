@@ -155,8 +155,8 @@ class RunKeeper:
     def close(self) -> bool:
         """Evaluate what a finished run ends with, save a last time; whether everything is on disk."""
         coordinator, counters = self.coordinator, self.coordinator.counters
-        evaluates = coordinator.config.evaluate_every and counters.flags
-        if coordinator.finished() and evaluates and self._evaluated_steps != counters.steps:
+        judged = counters.confirmed or self._evaluated_steps == counters.steps  # a resumed run may have been confirmed
+        if coordinator.finished() and not judged and coordinator.config.evaluate_every and counters.flags:
             self.evaluate()
             self.count(self._totals)  # the time that took
         well = self.save()

@@ -116,6 +116,15 @@ def test_weights_are_not_evaluated_twice(keeper: RunKeeper, monkeypatch: pytest.
     assert keeper.coordinator.finished() and keeper.close()  # with no evaluation left to be made
 
 
+def test_a_goal_that_was_confirmed_before_a_resume_stays_confirmed(
+    keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper.coordinator.counters.confirmed = True
+    monkeypatch.setattr(keeping, "evaluate", Evaluations())  # none is left to be made
+    keeper.count(Totals(steps=500, episodes=10, flags=1))
+    assert keeper.close() and keeper.coordinator.counters.confirmed
+
+
 def test_saving_is_asked_for_or_due(tmp_path: Path, keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
     keeper.count(Totals(steps=10, episodes=1))
     keeper.tick()

@@ -182,7 +182,7 @@ class RunSettings:
     evaluate_protocol: str = "stochastic"
     """What they are played with: stochastic (as trained) or sticky (greedy, actions stick with chance 0.25)."""
     stop_at: float | None = None
-    """End the run when an evaluation, confirmed by 200 others, reaches this share of flags."""
+    """End the run when an evaluation, confirmed by 600 other episodes, reaches this share of flags."""
 
 
 @dataclass(frozen=True, kw_only=True)

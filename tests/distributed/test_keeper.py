@@ -96,10 +96,12 @@ def test_no_evaluation_plays_the_episodes_of_another(keeper: RunKeeper, monkeypa
 
 
 def test_the_goal_counts_when_it_is_confirmed(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(keeper, monkeypatch, 1000, 0.95, 0.85)
+    assert play(keeper, monkeypatch, 1000, 0.95, 0.85) == [20, 200]
     assert not keeper.coordinator.finished()
-    play(keeper, monkeypatch, 2000, 0.95, 0.92)
-    assert keeper.coordinator.finished() and best_steps(keeper) == 2000
+    assert play(keeper, monkeypatch, 2000, 0.95, 0.92, 0.88) == [20, 200, 400]  # 89 % of all 600
+    assert not keeper.coordinator.finished() and best_steps(keeper) == 2000
+    assert play(keeper, monkeypatch, 3000, 0.95, 0.9, 0.91) == [20, 200, 400]
+    assert keeper.coordinator.finished() and best_steps(keeper) == 3000
 
 
 def test_the_weights_a_run_ends_with_are_evaluated(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,9 +35,9 @@ train: setup
 	$(BIN)/mario-rl train --preset laptop --model $(MODEL) --level $(LEVEL) --seed $(SEED) --name $(RUN)
 	$(BIN)/mario-rl evaluate $(RUN) --episodes 100
 	$(BIN)/mario-rl plot $(RUN)
-	$(BIN)/mario-rl record $(RUN) -o checkpoints/$(RUN)/videos/flag.mp4
+	$(BIN)/mario-rl record $(RUN)
 	@echo
-	@echo "everything is in checkpoints/$(RUN)/: the video in videos/flag.mp4, the curves in plots/, the figures in evaluation.json"
+	@echo "everything is in checkpoints/$(RUN)/: the video in videos/, the curves in plots/, the figures in evaluation.json"
 	@echo "next:  $(BIN)/mario-rl watch $(RUN)                       see it play"
 	@echo "       $(BIN)/mario-rl evaluate $(RUN) --level 1-2        try it where it never was"
 	@echo "       make train LEVEL=1-2 MODEL=ddqn                    another level, another model"

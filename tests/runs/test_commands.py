@@ -229,3 +229,23 @@ def test_ctrl_c_is_a_quiet_end(run: RunDirectory) -> None:
 
 def test_config_of_a_run_is_what_was_trained(run: RunDirectory) -> None:
     assert run.config() == TrainingConfig(hidden=8, name="mine")
+
+
+# --- make train ---------------------------------------------------------------------------------------------------
+
+
+def test_make_train_leaves_what_it_promises(tmp_path: Path, smb_rom: Path) -> None:
+    """The commands of the Makefile one after the other, with a training that takes a moment."""
+    source_tree = Path(__file__).resolve().parents[2]
+    dry = ["make", "--dry-run", "--no-print-directory", "-C", str(source_tree), "train", "RUN=mine"]
+    recipe = subprocess.run(dry, capture_output=True, text=True, check=True).stdout
+    commands = [line.split("mario-rl ", 1)[1] for line in recipe.splitlines() if line.startswith(".venv/bin/mario-rl")]
+    assert [command.split()[0] for command in commands] == ["train", "evaluate", "plot", "record"]
+    tiny = "--steps 512 --workers 0 --lanes 8 --collect-steps 32 --hidden 8"
+    for command in commands:
+        words = command.replace("--preset laptop", tiny).replace("--episodes 100", "--episodes 2").split()
+        done = subprocess.run([sys.executable, "-m", "mario_rl", *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    run = tmp_path / "checkpoints" / "mine"
+    left = {str(file.relative_to(run)) for file in run.rglob("*")}
+    assert {"evaluation.json", "plots/training.png", "videos/1-1.mp4", "videos/1-1.gif"} <= left

@@ -37,11 +37,12 @@ train: setup
 	$(BIN)/mario-rl plot $(RUN)
 	$(BIN)/mario-rl record $(RUN)
 	@echo
-	@echo "everything is in checkpoints/$(RUN)/: the video in videos/, the curves in plots/, the figures in evaluation.json"
-	@echo "next:  $(BIN)/mario-rl watch $(RUN)                       see it play"
-	@echo "       $(BIN)/mario-rl evaluate $(RUN) --level 1-2        try it where it never was"
-	@echo "       make train LEVEL=1-2 MODEL=ddqn                    another level, another model"
-	@echo "       $(BIN)/mario-rl train --help                       everything that can be set"
+	@echo "everything is in checkpoints/$(RUN)/:"
+	@echo "the video in videos/, the curves in plots/, the figures in evaluation.json"
+	@echo "see it play             $(BIN)/mario-rl watch $(RUN)"
+	@echo "try it somewhere else   $(BIN)/mario-rl evaluate $(RUN) --level 1-2"
+	@echo "another level or model  make train LEVEL=1-2 MODEL=ddqn"
+	@echo "all that can be set     $(BIN)/mario-rl train --help"
 
 test: lint
 	$(BIN)/python -m pytest

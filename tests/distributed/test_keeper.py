@@ -87,12 +87,12 @@ def test_a_new_best_is_one_by_two_hundred_other_episodes(keeper: RunKeeper, monk
 
 
 def test_no_evaluation_plays_the_episodes_of_another(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluations = Evaluations(0.7, 0.7, 0.75, 0.75)
+    evaluations = Evaluations(0.7, 0.7, 0.95, 0.95, 0.95)
     monkeypatch.setattr(keeping, "evaluate", evaluations)
     for steps in (1000, 2000):
         keeper.count(Totals(steps=steps, episodes=10, flags=1))
         keeper.tick()
-    assert len(set(evaluations.seeds)) == 4
+    assert len(set(evaluations.seeds)) == 5
 
 
 def test_the_goal_counts_when_it_is_confirmed(keeper: RunKeeper, monkeypatch: pytest.MonkeyPatch) -> None:

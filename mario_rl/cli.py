@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mario_rl import __version__, cli_runs, cli_train, doctor
+from mario_rl import __version__, cli_explore, cli_runs, cli_train, doctor
 from mario_rl.emulators import rom as roms
 from mario_rl.mistake import Mistake
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 rom_app = typer.Typer(help="The ROM files this machine has: import your own, list them.", rich_markup_mode=None)
 bench_app = typer.Typer(help="Measure our speed against other emulators, in the same run.", rich_markup_mode=None)
 cli_train.register(app)
+cli_explore.register(app)
 cli_runs.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")

@@ -156,20 +156,28 @@ def record(
 def plot(
     run: RunArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="PNG file; by default plots/training.png in the run.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="PNG file for the curves alone; by default all of it, in the run's plots/."
+        ),
     ] = None,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
-    """Draw a run's curves: reward, x, flag rate, loss, Q or entropy, learning rate, deaths over the level."""
+    """Draw a run: its curves (reward, x, flag rate, loss, ...), and where Mario died in each level, early and late."""
     with mistakes_in_one_line():
         from mario_rl.runs.directory import RunDirectory, RunError
+        from mario_rl.runs.hotspot_picture import plot_deaths
         from mario_rl.runs.plots import plot_run
 
         if output is not None and output.suffix.lower() != ".png":
             raise RunError(f"the picture is a PNG: its name ends in .png, unlike {output.name!r}")
         if output is not None:
             _check_directory_of(output)
-        print(plot_run(RunDirectory.open(run, checkpoints), output))
+        found = RunDirectory.open(run, checkpoints)
+        print(plot_run(found, output))
+        if output is None:
+            for file, missing in plot_deaths(found):
+                print(file if missing is None else f"{file}, without the picture of the level: {missing}", flush=True)
 
 
 # --- what they share ----------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import dataclasses
 import inspect
 import shutil
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from mario_rl.runs.session import Session
     from mario_rl.runs.status import State
 
+SECONDS_BETWEEN_LINES = 5.0
 EXIT_CODES = {"SUCCESS": 0, "FAILED": 1, "INTERRUPTED": INTERRUPTED}
 
 
@@ -68,7 +71,8 @@ def train(
 
 def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], dashboard: bool) -> State:
     """Train to the end, or until the user wants it to end: once in good order, twice at once."""
-    from mario_rl.runs.training import open_session
+    from mario_rl.runs.training import open_session, prepare
+    from mario_rl.snapshots.preparation import PreparationBrokenOff
 
     session: Session | None = None
     asked = 0
@@ -81,7 +85,12 @@ def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], da
 
     with endings_call(end):
         try:
+            with _sign_of_life() as tell:
+                before = prepare(run, before, lambda text: tell(text) or not asked)
             session = open_session(run, run.config(), before)
+        except PreparationBrokenOff:
+            run.finish("INTERRUPTED", "stopped while it looked for the way")
+            return "INTERRUPTED"
         except BaseException:
             if new:  # nothing has begun: nothing stays
                 shutil.rmtree(run.path, ignore_errors=True)
@@ -89,12 +98,34 @@ def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], da
         try:
             for warning in warnings:
                 session.log("warning", warning)
+            if new and before.steps:
+                session.log("info", f"found the way: exploring took {before.steps:,} of the run's steps")
             if asked:
                 session.stop()
             _show(session, dashboard)
         finally:
             state = session.close()
     return state
+
+
+@contextmanager
+def _sign_of_life() -> Iterator[Callable[[str], None]]:
+    """What is done before a run begins, on one line that goes away again; now and then where none can be rewritten."""
+    if not sys.stderr.isatty():
+        told = -SECONDS_BETWEEN_LINES
+
+        def tell(text: str) -> None:
+            nonlocal told
+            if time.monotonic() - told >= SECONDS_BETWEEN_LINES:
+                told = time.monotonic()
+                print(text, file=sys.stderr, flush=True)
+
+        yield tell
+        return
+    try:
+        yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _show(session: Session, dashboard: bool) -> None:

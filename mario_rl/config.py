@@ -38,7 +38,7 @@ class EnvironmentSettings:
     frame_skip: int = 4
     """Frames an action is held."""
     sticky: float = 0.0
-    """The chance that a training step repeats the action before."""
+    """The chance that a training step repeats the action before; 0.1 with --curriculum demo, unless chosen."""
     noop_max: int = 30
     """Each episode starts with 0 to this many frames of waiting."""
     stuck_steps: int = 60
@@ -155,6 +155,31 @@ class PpoSettings:
     """Weight of the value loss."""
 
 
+DEMO_STICKY = 0.1  # unless chosen otherwise: a route that is to become a policy must not be learned as a tape
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurriculumSettings:
+    """Where episodes begin (docs/snapshots.md)."""
+
+    curriculum: str = "off"
+    """Where episodes begin: off (level starts), snapshots (near deaths), archive (explored places), demo (a route)."""
+    fresh: float = 0.25
+    """Share of episodes that begin at the level's start under a curriculum."""
+    half_life: int = 200_000
+    """Environment steps after which a death counts half as a hotspot."""
+    routes: str | None = None
+    """Directory of routes to learn from (level.json, as explore writes them); without it, the run explores first."""
+    explore_frames: int = 5_000_000
+    """Frames after which an exploration for archive or demo gives up on a level."""
+    clone_steps: int = 400
+    """Minibatches of cloning before a run with demo begins."""
+    imitation: float = 0.1
+    """Weight of the imitation loss at the start of a run with demo."""
+    imitation_until: float = 0.5
+    """Share of the run after which that weight has fallen to 0."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """The run as a whole."""
@@ -189,6 +214,7 @@ class RunSettings:
 class TrainingConfig(
     RunSettings,
     EnvironmentSettings,
+    CurriculumSettings,
     WorkerSettings,
     OptimiserSettings,
     NetworkSettings,
@@ -234,15 +260,37 @@ _AT_LEAST_ONE = [
     "evaluate_episodes",
     "max_staleness",
     "keep",
+    "half_life",
+    "explore_frames",
 ]
-_AT_LEAST_ZERO = ["workers", "seed", "learning_starts", "target_every", "epsilon_steps", "evaluate_every", "noop_max"]
+_AT_LEAST_ZERO = [
+    "workers",
+    "seed",
+    "learning_starts",
+    "target_every",
+    "epsilon_steps",
+    "evaluate_every",
+    "noop_max",
+    "clone_steps",
+]
 _POSITIVE = ["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"]
-_NOT_NEGATIVE = ["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha"]
-_SHARES = ["gamma", "gae_lambda", "priority_beta", "tau", "target_epsilon", "epsilon_max", "epsilon_min", "sticky"]
+_NOT_NEGATIVE = ["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha", "imitation"]
+_SHARES = [
+    "gamma",
+    "gae_lambda",
+    "priority_beta",
+    "tau",
+    "target_epsilon",
+    "epsilon_max",
+    "epsilon_min",
+    "sticky",
+    "fresh",
+]
 _CHOICES = {
     "observation": ("tiles", "pixels"),
     "torso": ("auto", "mlp", "cnn", "small", "nature"),
     "evaluate_protocol": ("stochastic", "sticky"),
+    "curriculum": ("off", "snapshots", "archive", "demo"),
 }
 
 
@@ -265,6 +313,7 @@ def check(config: TrainingConfig) -> None:
     _demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
     _demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
     _demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
+    _demand(0 < config.imitation_until <= 1, config, "imitation_until", "above 0 and at most 1")
     smallest = config.lanes * (config.n_step + 2)
     _demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
     torsos = ("auto", "mlp", "cnn") if config.observation == "tiles" else ("auto", "small", "nature")
@@ -332,6 +381,8 @@ def build(
             raise ConfigError(f"unknown preset {preset!r}; use one of {', '.join(PRESETS)}")
         settings |= PRESETS[preset].get(model, {})
     settings |= from_file | dict(chosen)
+    if settings.get("curriculum") == "demo":
+        settings.setdefault("sticky", DEMO_STICKY)
     return from_dict(settings)
 
 

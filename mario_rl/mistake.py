@@ -49,8 +49,11 @@ def _errors_for_users() -> tuple[type[Exception], ...]:
     from mario_rl.distributed.shared_memory import SharedMemoryError
     from mario_rl.runs.checkpoint import CheckpointError
     from mario_rl.runs.directory import RunError
+    from mario_rl.snapshots.routes import RouteError
+    from mario_rl.snapshots.store import SnapshotFileError
 
-    return RomError, ConfigError, SharedMemoryError, CheckpointError, RunError, OSError
+    of_files = (RomError, CheckpointError, RunError, RouteError, SnapshotFileError)
+    return ConfigError, SharedMemoryError, *of_files, OSError
 
 
 @contextmanager

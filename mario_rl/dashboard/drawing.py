@@ -46,14 +46,14 @@ def stretched(points: Sequence[tuple[float, float]], columns: int, end: float) -
     return shown
 
 
-def squeezed(counts: Mapping[int, int], bucket: int, columns: int) -> tuple[list[int], int, int]:
+def squeezed(counts: Mapping[int, float], bucket: int, columns: int) -> tuple[list[float], int, int]:
     """Counts by the left edge of their bucket, in at most so many columns: (a sum each, first x, pixels a column)."""
     if not counts or columns < 1:
         return [], 0, bucket
     first, last = min(min(counts), 0), max(counts)
     buckets = (last - first) // bucket + 1
     together = math.ceil(buckets / columns)
-    sums = [0] * math.ceil(buckets / together)
+    sums = [0.0] * math.ceil(buckets / together)
     for edge, deaths in counts.items():
         sums[(edge - first) // bucket // together] += deaths
     return sums, first, bucket * together

@@ -24,7 +24,7 @@ def count(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Any number to about four digits: 12.34, 0.0123, 5.0e-05."""
+    """Any number to three digits or more, below 0.001 to two: 12.34, 0.0123, 0.00195, 5.0e-05."""
     if value is None or math.isnan(value):
         return NONE
     if math.isinf(value):
@@ -38,8 +38,10 @@ def number(value: float | None) -> str:
         return f"{value:.2f}"
     if size >= 0.1:
         return f"{value:.3f}"
-    if size >= 0.001:
+    if size >= 0.01:
         return f"{value:.4f}"
+    if size >= 0.001:
+        return f"{value:.5f}"
     return f"{value:.1e}" if size > 1e-99 else "0"
 
 
@@ -89,6 +91,7 @@ class Progress:
     steps_per_second: float | None
     at_most: bool  # the run may end earlier, when it is good enough
     flag_rate: float | None
+    practice_flag_rate: float | None  # of episodes that a curriculum began in the middle of a level
     best_x: float | None
     loss: float | None
     workers: int  # that are at work
@@ -105,6 +108,7 @@ class Progress:
             steps_per_second=aggregator.steps_per_second,
             at_most=config.stop_at is not None,
             flag_rate=aggregator.flag_rate,
+            practice_flag_rate=aggregator.practice_flag_rate,
             best_x=aggregator.best_x,
             loss=aggregator.loss,
             workers=sum(status in ("collecting", "learning", "paused") for status in standings),

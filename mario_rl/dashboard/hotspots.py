@@ -1,4 +1,8 @@
-"""The page of deaths: for every map a row of bars over x, the map with the most deaths first."""
+"""The page of deaths: for every level a row of bars over x, the level with the most deaths first.
+
+A level's areas have a row each: their x have nothing to do with each other. Deaths fade as in the curriculum of
+snapshots, so what the page shows is where Mario dies of late.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +14,46 @@ from mario_rl.dashboard.drawing import bars, squeezed
 from mario_rl.dashboard.figures import count
 from mario_rl.dashboard.lines import joined
 from mario_rl.dashboard.session import TrainingSession
-from mario_rl.metrics.aggregator import BUCKET, Place
+from mario_rl.snapshots.hotspots import BUCKET
 
 ROWS = 4
 WORST = 3  # places that are named
 
+Deaths = dict[int, float]
+"""By the left edge of their bucket."""
+
 
 def hotspots_page(session: TrainingSession, width: int) -> Text:
     """The page for a screen of this width; as long as there are maps."""
-    deaths = session.aggregator.deaths
-    if not deaths:
-        return Text("Mario has not died yet.")
-    levels = Counter(place.level for place in deaths)
-    lines: list[Text] = []
-    for place, counts in sorted(deaths.items(), key=lambda item: (-item[1].total(), item[0])):
-        lines += [*_map(place, counts, width, name_area=levels[place.level] > 1), Text()]
-    return joined(lines[:-1], width)
+    hotspots = session.hotspots
+    maps = {place: hotspots.deaths(*place) for place in hotspots.places}
+    maps = {place: deaths for place, deaths in maps.items() if round(sum(deaths.values()))}
+    if not maps:
+        return Text("Mario has not died of late." if session.aggregator.total("deaths") else "Mario has not died yet.")
+    of_level, areas = Counter[str](), Counter[str]()
+    for (level, _), deaths in maps.items():
+        of_level[level] += round(sum(deaths.values()))
+        areas[level] += 1
+
+    def most_first(place: tuple[str, int]) -> tuple[int, str, float, int]:
+        level, area = place
+        return -of_level[level], level, -sum(maps[place].values()), area
+
+    lines = [Text(f"Where Mario dies of late: after {count(hotspots.half_life)} steps a death counts half", "dim")]
+    for level, area in sorted(maps, key=most_first):
+        name = f"{level}, area {area:04x}" if areas[level] > 1 else level
+        lines += [Text(), *_map(name, maps[level, area], width)]
+    return joined(lines, width)
 
 
-def _map(place: Place, counts: Counter[int], width: int, name_area: bool) -> list[Text]:
-    name = f"{place.level}, area {place.area}" if name_area else place.level
-    worst = ", ".join(f"{edge} ({count(deaths)})" for edge, deaths in counts.most_common(WORST))
-    title = Text(name, "bold").append(f"  {count(counts.total())} deaths, most from x = {worst}")
+def _map(name: str, deaths: Deaths, width: int) -> list[Text]:
+    worst = sorted(deaths, key=lambda edge: (-deaths[edge], edge))[:WORST]
+    named = ", ".join(f"{edge} ({count(deaths[edge])})" for edge in worst if round(deaths[edge]))
+    title = Text(name, "bold").append(f"  {count(sum(deaths.values()))} deaths")
+    if named:
+        title.append(f", most from x = {named}")
     title.truncate(max(width, 1), overflow="ellipsis")
-    sums, first, pixels = squeezed(counts, BUCKET, width)
+    sums, first, pixels = squeezed(deaths, BUCKET, width)
     drawn = [Text(row, "red") for row in bars(sums, ROWS, max(sums, default=1))]
     return [title, *drawn, Text(_axis(first, pixels, len(sums), width), "dim")]
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from mario_rl.dashboard.drawing import bars, progress_bar, stretched
 from mario_rl.dashboard.figures import Progress, count, duration, number, percent
 from mario_rl.dashboard.lines import joined, log_line
+from mario_rl.dashboard.practice import practice_of_all, practises
 from mario_rl.dashboard.session import TrainingSession
 from mario_rl.dashboard.workers import workers_table
 from mario_rl.metrics.aggregator import COORDINATOR
@@ -21,7 +22,8 @@ AXIS = "100 % "  # the widest label of the curve's axis
 def overview(session: TrainingSession, seconds: float, width: int, height: int, paused: bool = False) -> Text:
     """The page for a screen of this size; `seconds` is how long the dashboard has been up."""
     progress = Progress.of(session)
-    top = [*_progress(progress, seconds, width), Text(), *_key_numbers(session, progress, width), Text()]
+    top = [*_progress(progress, seconds, width), Text(), *_key_numbers(session, progress, width)]
+    top += [Text(practice_of_all(session)), Text()] if practises(session) else [Text()]
     log_rows = max(2, min(8, height // 4))
     room = height - len(top) - log_rows - 4  # 4: the curve's caption and axis, a blank line, the log's caption
     workers = [*workers_table(session, time.time(), width, paused).split("\n"), Text()]
@@ -77,7 +79,8 @@ def _flag_curve(session: TrainingSession, width: int, rows: int) -> list[Text]:
     end = max(aggregator.steps, 1)
     drawn = bars(stretched(aggregator.flag_curve.points, columns, end), rows, 1.0)
     labels = {0: AXIS, rows - 1: "  0 % "} | ({rows // 2: " 50 % "} if rows >= 5 else {})
-    lines = [Text("flag rate of the latest 100 episodes of every worker", "dim")]
+    of = "episodes of every worker from a level's start" if practises(session) else "episodes of every worker"
+    lines = [Text(f"flag rate of the latest 100 {of}", "dim")]
     for row, blocks in enumerate(drawn):
         lines.append(Text.assemble((labels.get(row, " " * len(AXIS)) + "│", "dim"), (blocks, "cyan")))
     last = f"{count(aggregator.steps)} steps"

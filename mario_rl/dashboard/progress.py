@@ -65,6 +65,7 @@ class ProgressLine:
             f"{count(now.steps_per_second)}/s",
             now.left(),
             f"flag {percent(now.flag_rate)}",
+            f"practice {percent(now.practice_flag_rate)}",
             f"best x {count(now.best_x)}",
             f"loss {number(now.loss)}",
             f"{now.workers}/{now.workers_wanted} workers",

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from mario_rl.config import TrainingConfig
 from mario_rl.metrics.aggregator import MetricAggregator
+from mario_rl.snapshots.hotspots import DeathHotspotAggregate
 
 
 class TrainingSession(Protocol):
@@ -19,6 +20,10 @@ class TrainingSession(Protocol):
     @property
     def aggregator(self) -> MetricAggregator:
         """The picture of the run, as of the last tick."""
+
+    @property
+    def hotspots(self) -> DeathHotspotAggregate:
+        """Where Mario died of late, as of the last tick."""
 
     @property
     def run_directory(self) -> Path:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from rich.text import Text
 
 from mario_rl.dashboard.figures import NONE, count, duration, number, one_line, percent, small
 from mario_rl.dashboard.lines import joined
+from mario_rl.dashboard.practice import practice_of_all, practice_of_worker, practises
 from mario_rl.dashboard.session import TrainingSession
 from mario_rl.metrics.aggregator import MetricAggregator, Standing
 
@@ -39,6 +40,7 @@ COLUMNS = (
     Column("saves", "saves", 5, count, _TOTAL),
     Column("restores", "restores", 8, count, _TOTAL),
 )
+SNAPSHOTS = ("saves", "restores")  # of a run that practises these are in the line below
 MORE_COLUMNS = (  # from the left, as many as there is room for
     Column("flags", "flag_rate", 6, percent, _MEAN),
     Column("steps/s", "steps_per_second", 7, count, _TOTAL),
@@ -49,29 +51,35 @@ MORE_COLUMNS = (  # from the left, as many as there is room for
     Column("MB", "memory_mb", 6, count, _TOTAL),
 )
 NAME_WIDTH = 3
+INDENT = " " * (NAME_WIDTH + 1)
 HEALTH_WIDTH = 24  # of a screen with room for more columns; on 80 columns 10 are left for it
 
 
 def workers_table(session: TrainingSession, now: float, width: int, paused: bool = False) -> Text:
     """The table; `now` in unix seconds. Whoever is `paused` may be silent."""
     aggregator = session.aggregator
-    columns = columns_that_fit(width, epsilon=session.config.model != "ppo")
+    without = SNAPSHOTS if practises(session) else ()
+    columns = columns_that_fit(width, without if session.config.model != "ppo" else (*without, "epsilon"))
     lines = [_row("#", [column.title for column in columns], columns, Text("health"), "bold underline", width)]
     for worker in aggregator.workers:
         source = f"worker_{worker}"
         cells = [column.shown(aggregator.latest(source, column.metric)) for column in columns]
         lines.append(_row(str(worker), cells, columns, health(aggregator.standing(worker), now, paused), "", width))
+        if practises(session):
+            lines.append(Text(INDENT + practice_of_worker(session, worker)))
     if not aggregator.workers:
         lines.append(Text("no worker has been heard of yet", "dim"))
     elif len(aggregator.workers) > 1:
         cells = [column.shown(column.together(aggregator, column.metric)) for column in columns]
         lines.append(_row("all", cells, columns, Text(), "bold", width))
+        if practises(session):
+            lines.append(Text(INDENT + practice_of_all(session), "bold"))
     return joined(lines, width)
 
 
-def columns_that_fit(width: int, epsilon: bool = True) -> list[Column]:
-    """The columns for a screen of this width: the first nine always (epsilon if the model has one), then more."""
-    columns = [column for column in COLUMNS if epsilon or column.metric != "epsilon"]
+def columns_that_fit(width: int, without: Collection[str] = ()) -> list[Column]:
+    """The columns for a screen of this width: the first nine always (but for those metrics), then more."""
+    columns = [column for column in COLUMNS if column.metric not in without]
     for more in MORE_COLUMNS:
         taken = NAME_WIDTH + sum(column.width + 1 for column in columns) + more.width + 1 + HEALTH_WIDTH
         if taken > width:

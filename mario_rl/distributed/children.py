@@ -16,6 +16,7 @@ import torch
 
 from mario_rl.config import TrainingConfig
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator, coordinate
+from mario_rl.distributed.curriculum import warm_start, worker_curriculum
 from mario_rl.distributed.events import EventPublisher
 from mario_rl.distributed.exchange import SharedExchange, SharedWorkers
 from mario_rl.distributed.keeper import RunKeeper
@@ -86,10 +87,11 @@ def _run_worker(plan: ChildPlan, index: int, memory: RunMemory) -> None:
     torch.set_num_threads(1)
     config, run = plan.config, RunDirectory(plan.run)
     events = EventPublisher(plan.events, f"worker_{index}")
-    worker = TrainingWorker(config, index, events)
+    curriculum = worker_curriculum(plan.run, config, index, warn=lambda text: events.log("warning", text))
+    worker = TrainingWorker(config, index, events, curriculum)
     state = _saved_state(plan, run, index) if memory.board.workers[index].restarts == 0 else None
     if state is None or not recall(worker, index, state):
-        worker.collector.continue_from(last_values(run.worker_csv(index)))
+        worker.continue_from(last_values(run.worker_csv(index)))
     steps = int(worker.collector.values()["steps"])
     worker.logger = MetricLogger(run.worker_csv(index), worker.collector.names, events, keep_steps=steps)
     exchange = SharedExchange(memory, index, worker.experience.lockstep, plan.before.steps)
@@ -140,6 +142,8 @@ def _run_coordinator(plan: ChildPlan, memory: RunMemory) -> None:
         for warning in warnings:
             events.log("warning", warning)
         coordinator.load_state_dict(state)
+    else:
+        warm_start(coordinator, plan.run)
     control = memory.board.control
     saves_seen = control.save_requests
 

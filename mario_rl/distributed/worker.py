@@ -17,6 +17,7 @@ import numpy.typing as npt
 import torch
 
 from mario_rl.config import TrainingConfig
+from mario_rl.distributed.curriculum import Curriculum
 from mario_rl.distributed.events import Events
 from mario_rl.environment.actions import pad_table
 from mario_rl.environment.smb.observation import OBSERVATIONS
@@ -80,10 +81,11 @@ class Exchange(Protocol):
 class TrainingWorker:
     """The lanes, the experience and the gradients of one worker."""
 
-    def __init__(self, config: TrainingConfig, index: int, events: Events):
+    def __init__(self, config: TrainingConfig, index: int, events: Events, curriculum: Curriculum | None = None):
         self.config = config
         self.events = events
-        self.env = SmbVectorEnv(config.lanes, **config.environment())
+        self.curriculum = curriculum or Curriculum()
+        self.env = SmbVectorEnv(config.lanes, starts=self.curriculum.starts, **config.environment())
         space = OBSERVATIONS[config.observation].space
         model = build_model(config, space, len(pad_table(config.actions)))
         model.to(config.device)
@@ -128,9 +130,12 @@ class TrainingWorker:
     def gradients(self, run_steps: int) -> Iterator[Gradient]:
         """The gradients due after a collection. The weights may be replaced between two of them."""
         minibatches = self.config.accumulate_grads
+        progress = self.progress(run_steps)
         self.flat.zero_gradient()
         loss_sum, count = 0.0, 0
-        for loss, metrics in self.experience.losses(self.progress(run_steps)):
+        for loss, metrics in self.experience.losses(progress):
+            imitation = self.curriculum.imitation_loss(self.learner, progress)
+            loss = loss if imitation is None else loss + imitation
             (loss / minibatches).backward()  # type: ignore[no-untyped-call]
             loss_sum, count = loss_sum + metrics["loss"], count + 1
             if count == minibatches:
@@ -165,7 +170,13 @@ class TrainingWorker:
             "environment": _bytes_as_tensors(self.env.state_dict()),
             "experience": self.experience.state_dict(),
             "collector": self.collector.state_dict(),
+            "curriculum": self.curriculum.state_dict(),
         }
+
+    def continue_from(self, values: Values) -> None:
+        """Go on from the last known metrics alone."""
+        self.collector.continue_from(values)
+        self.curriculum.continue_from(values)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` was taken."""
@@ -173,10 +184,13 @@ class TrainingWorker:
         self.observations = self.env.current_observation()
         self.experience.load_state_dict(state["experience"])
         self.collector.load_state_dict(state["collector"])
+        if "curriculum" in state:  # runs of before there were any have none
+            self.curriculum.load_state_dict(state["curriculum"])
 
     def close(self) -> None:
-        """Publish a last time, finish the CSV file and free the consoles."""
+        """Publish a last time, finish the CSV file, leave what others can use, and free the consoles."""
         self._publish_now()
+        self.curriculum.close()
         if self.logger is not None:
             self.logger.close()
         self.env.close()
@@ -226,6 +240,7 @@ def work(worker: TrainingWorker, exchange: Exchange, save: Callable[[], None]) -
             if not exchange.running():
                 break
         worker.publish()
+        worker.curriculum.between_rounds()
         exchange.note(worker.collector.values())
         if exchange.save_wanted():
             save()

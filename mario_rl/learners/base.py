@@ -55,6 +55,9 @@ class Learner(Protocol):
         `next_states`. `dones` are 1 where nothing follows.
         """
 
+    def imitation_loss(self, states: Tensor, actions: Tensor) -> Tensor:
+        """How far the model is from doing what was demonstrated, to be minimised (`--curriculum demo`)."""
+
     def update_targets(self, tau: float = 0.005) -> None:
         """Move target networks this far towards the online ones (nothing, if there are none)."""
 

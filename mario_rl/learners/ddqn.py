@@ -22,6 +22,8 @@ from mario_rl.models.base import Model
 from mario_rl.models.ddqn import DdqnModel
 from mario_rl.replay.buffer import ReplayBuffer
 
+MARGIN = 0.1  # by which a demonstrated action is to be better than the others: what a step to the right pays
+
 
 class DdqnLearner:
     """The maths (see `Learner`)."""
@@ -62,6 +64,13 @@ class DdqnLearner:
             "q_max": q_of_all.max().item(),
             "td_error": errors.mean().item(),
         }
+
+    def imitation_loss(self, states: Tensor, actions: Tensor) -> Tensor:
+        """By how much the demonstrated action is not the best by a margin (Hester et al. 2018, eq. 2)."""
+        q = self.model.forward(states)
+        own = q.gather(1, actions[:, None])
+        margins = torch.full_like(q, MARGIN).scatter_(1, actions[:, None], 0.0)
+        return ((q + margins).amax(dim=1) - own[:, 0]).mean()
 
     def update_targets(self, tau: float = 0.005) -> None:
         """Move the target network by tau towards the online one."""

@@ -24,6 +24,8 @@ from mario_rl.models.base import Model
 
 Floats = npt.NDArray[np.float32]
 
+SMOOTHING = 0.1  # of demonstrated actions: the share of probability that goes to all
+
 
 class PpoLearner:
     """The maths of a minibatch (see `Learner`)."""
@@ -81,6 +83,10 @@ class PpoLearner:
                 "approx_kl": ((ratio - 1) - log_ratio).mean().item(),  # Schulman's k3 estimator
                 "clip_fraction": (ratio != clipped).float().mean().item(),
             }
+
+    def imitation_loss(self, states: Tensor, actions: Tensor) -> Tensor:
+        """Cross-entropy, smoothed: a demonstration is one good way, not the only one."""
+        return F.cross_entropy(self.model.evaluate(states)[0], actions, label_smoothing=SMOOTHING)
 
     def update_targets(self, tau: float = 0.005) -> None:
         """There is no target network."""

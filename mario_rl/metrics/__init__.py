@@ -5,9 +5,11 @@ from mario_rl.metrics.collectors.protocol import MetricCollector
 from mario_rl.metrics.logger import MetricLogger
 from mario_rl.metrics.schema import Counter, Gauge, MetricSchema, Rate, Rolling
 from mario_rl.metrics.tensorboard import TensorBoardWriter
+from mario_rl.snapshots.hotspots import DeathHotspotAggregate
 
 __all__ = [
     "Counter",
+    "DeathHotspotAggregate",
     "Gauge",
     "MetricAggregator",
     "MetricCollector",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,17 +10,9 @@ from typing import Any, NamedTuple
 from mario_rl.metrics.schema import Values
 
 COORDINATOR = "coordinator"
-BUCKET = 25  # pixels of level that share a count of deaths
 RECENT = 100  # values of each metric that are kept per source
 CURVE_POINTS = 512  # the flag-rate curve has between half of this and this many points
 LOG_LINES = 1000
-
-
-class Place(NamedTuple):
-    """A map that Mario can die in: x of different areas have nothing to do with each other."""
-
-    level: str
-    area: int
 
 
 class LogLine(NamedTuple):
@@ -79,7 +71,6 @@ class MetricAggregator:
         self.learner = Standing()
         self.log: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_count = 0  # lines ever, so that a reader knows how many are new
-        self.deaths: dict[Place, Counter[int]] = {}  # deaths by the left edge of their bucket
         self.flag_curve = Series()  # flag rate of all workers over environment steps
         self._latest: dict[str, Values] = {}
         self._recent: dict[tuple[str, str], deque[float]] = {}
@@ -103,9 +94,6 @@ class MetricAggregator:
             case {"type": "log", "level": level, "text": text}:
                 self.log.append(LogLine(when, level, source, text))
                 self.log_count += 1
-            case {"type": "death_positions", "deaths": deaths}:
-                for level, area, x in deaths:
-                    self.deaths.setdefault(Place(level, area), Counter())[x // BUCKET * BUCKET] += 1
             case {"type": "worker_status", "worker": number, "status": status, "text": text}:
                 standing = self._standings.setdefault(number, Standing())
                 standing.restarts += status == "restarting"
@@ -204,7 +192,12 @@ class MetricAggregator:
     @property
     def flag_rate(self) -> float | None:
         """The share of the workers' latest episodes (100 each) that ended at the flag."""
-        return self._of_run("flag_rate", self._flag_rate_of_workers())
+        return self._of_run("flag_rate", self._share_of_workers("flag_rate", "episodes"))
+
+    @property
+    def practice_flag_rate(self) -> float | None:
+        """The share of the workers' latest practice episodes (100 each) that ended at the flag."""
+        return self._share_of_workers("practice_flag_rate", "practice_episodes")
 
     @property
     def loss(self) -> float | None:
@@ -223,6 +216,8 @@ class MetricAggregator:
             "episode_length": self.mean("episode_length"),
             "flags": self.total("flags"),
             "deaths": self.total("deaths"),
+            "practice_episodes": self.total("practice_episodes") or None,
+            "practice_flag_rate": self.practice_flag_rate,
         }
         return {name: value for name, value in numbers.items() if value is not None}
 
@@ -231,12 +226,12 @@ class MetricAggregator:
         value = self.latest(COORDINATOR, name)
         return of_workers if value is None else value
 
-    def _flag_rate_of_workers(self) -> float | None:
-        """Each worker's rate weighs as many episodes as it is about."""
+    def _share_of_workers(self, share: str, of: str) -> float | None:
+        """Each worker's share weighs as many episodes as it is about."""
         weighed, episodes = 0.0, 0.0
         for worker in self.workers:
-            rate = self.latest(f"worker_{worker}", "flag_rate")
-            count = min(self.latest(f"worker_{worker}", "episodes") or 0, RECENT)
+            rate = self.latest(f"worker_{worker}", share)
+            count = min(self.latest(f"worker_{worker}", of) or 0, RECENT)
             if rate is not None:
                 weighed += rate * count
                 episodes += count

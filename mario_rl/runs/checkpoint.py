@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from mario_rl.runs.atomic_file import prepared, take_name
+from mario_rl.atomic_file import prepared, take_name
 from mario_rl.runs.directory import RunDirectory, RunError
 
 MAGIC = b"MARIO-RL"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import Counter
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from mario_rl.runs.atomic_file import write_atomically
+from mario_rl.atomic_file import write_atomically
+from mario_rl.runs.deaths import Deaths, read_deaths
 from mario_rl.runs.directory import RunDirectory, RunError
 from mario_rl.runs.series import Numbers, Series, read_series, without_rewound
 
@@ -70,9 +70,6 @@ LABELS = {
     "q_max": "largest",
 }
 
-Deaths = dict[str, Numbers]
-"""Where Mario died, in pixels, per level."""
-
 
 def plot_run(run: RunDirectory, file: Path | None = None) -> Path:
     """Draw the run into plots/training.png (or `file`)."""
@@ -94,14 +91,14 @@ def draw_run(run: RunDirectory) -> Figure:
             with_data = [series for series in measured if any(series.has(name) for name in curve.columns)]
             if with_data:
                 panels[curve.title] = (curve, with_data)
-    if not panels and not deaths:
+    if not panels and not len(deaths):
         raise RunError(f"nothing to plot in {run.path} yet: its CSV files hold no measurements")
 
     titles = [title for title in ORDER if title in panels]
-    figure, axes = _sheet(len(titles) + bool(deaths))
+    figure, axes = _sheet(len(titles) + bool(len(deaths)))
     for axis, title in zip(axes, titles, strict=False):
         _draw_curve(axis, *panels[title])
-    if deaths:
+    if len(deaths):
         _draw_deaths(axes[-1], deaths)
     figure.suptitle(_heading(run), x=0.01, ha="left", fontsize=13, fontweight="bold")
     return figure
@@ -115,21 +112,6 @@ def _read(run: RunDirectory) -> tuple[Series | None, list[Series], Deaths]:
     workers = [read_series(file) for file in run.worker_csvs()]
     workers = [_on_the_steps_of_all(worker, coordinator, len(workers)) for worker in workers if len(worker)]
     return coordinator, workers, read_deaths(run.deaths_csv)
-
-
-def read_deaths(file: Path) -> Deaths:
-    """The deaths of a run, from the lines time,level,area,x_pos; nothing if there is no such file."""
-    found: dict[str, list[float]] = {}
-    try:
-        with file.open(newline="", encoding="utf-8", errors="replace") as lines:
-            for row in csv.DictReader(lines):
-                try:
-                    found.setdefault(str(row["level"]), []).append(float(row["x_pos"]))
-                except (KeyError, TypeError, ValueError):  # another header, or a line that is being written
-                    continue
-    except FileNotFoundError:
-        pass
-    return {level: np.array(places) for level, places in sorted(found.items())}
 
 
 def _on_the_steps_of_all(worker: Series, coordinator: Series | None, workers: int) -> Series:
@@ -194,11 +176,11 @@ def _mean(lines: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
 
 
 def _draw_deaths(axis: Axes, deaths: Deaths) -> None:
-    often = [level for level, _ in Counter({level: len(xs) for level, xs in deaths.items()}).most_common(MOST_LEVELS)]
-    shown = {level: deaths[level] for level in sorted(often)}
-    rest = [xs for level, xs in deaths.items() if level not in shown]
-    if rest:
-        shown["others"] = np.concatenate(rest)
+    often = [level for level, _ in Counter(deaths.level.tolist()).most_common(MOST_LEVELS)]
+    shown = {level: deaths.of_level(level).x for level in sorted(often)}
+    others = ~np.isin(deaths.level, often)
+    if others.any():
+        shown["others"] = deaths.x[others]
     furthest = max(float(xs.max()) for xs in shown.values())
     least = min(0.0, *(float(xs.min()) for xs in shown.values()))
     edges = np.arange(least // BUCKET_PIXELS * BUCKET_PIXELS, furthest + 2 * BUCKET_PIXELS, BUCKET_PIXELS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mario_rl.runs.atomic_file import write_atomically
+from mario_rl.atomic_file import write_atomically
 from mario_rl.runs.directory import RunDirectory, RunError
 from mario_rl.runs.evaluate import Outcome, Protocol
 from mario_rl.runs.trained_model import TrainedModel

@@ -18,8 +18,10 @@ from mario_rl.metrics.tensorboard import TensorBoardWriter
 from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint
 from mario_rl.runs.directory import RunDirectory
 from mario_rl.runs.status import State
+from mario_rl.snapshots.hotspots import DeathHotspotAggregate
 
 TENSORBOARD_SECONDS = 2.0  # between two points of the run as a whole
+HOTSPOTS_SECONDS = 60.0  # between two times that hotspots are saved for the workers
 
 
 class AtOnce(Exception):
@@ -44,6 +46,8 @@ class Session(ABC):
             self._deaths.write("time,level,area,x_pos\n")
         self._tensorboard = TensorBoardWriter(run.tensorboard, first_steps=before.steps or None)
         self._pointed = 0.0
+        self.hotspots = DeathHotspotAggregate.load_or_create(run.death_hotspots_json, config.half_life)
+        self._hotspots_saved = time.monotonic()
 
     @abstractmethod
     def tick(self) -> bool:
@@ -72,6 +76,7 @@ class Session(ABC):
     def take(self, events: list[Event]) -> None:
         """Into the aggregator, the log file, the deaths and TensorBoard. A full disk must not end a run."""
         self.aggregator.update_all(events)
+        self._count_deaths(events)
         with contextlib.suppress(OSError):
             for event in events:
                 match event:
@@ -87,6 +92,21 @@ class Session(ABC):
                 self._pointed = time.monotonic()
                 self._tensorboard.add("all", self.aggregator.overall(), self.aggregator.steps)
 
+    def _count_deaths(self, events: list[Event]) -> None:
+        """Into the hotspots, which the workers read from time to time."""
+        self.hotspots.advance(int(self.aggregator.steps))
+        for event in events:
+            if event["type"] == "death_positions":
+                for level, area, x in event["deaths"]:
+                    self.hotspots.record_death(level, x, area)
+        if time.monotonic() - self._hotspots_saved > HOTSPOTS_SECONDS:
+            self._save_hotspots()
+
+    def _save_hotspots(self) -> None:
+        self._hotspots_saved = time.monotonic()
+        with contextlib.suppress(OSError):  # a full disk must not end a run
+            self.hotspots.save()
+
     def tell_stop(self) -> None:
         """Say once that the end has been asked for."""
         if self.stop_asked and not self._stop_told:
@@ -100,6 +120,7 @@ class Session(ABC):
     def finish(self) -> State:
         """Write down how it ended."""
         state, why = self._outcome()
+        self._save_hotspots()
         with contextlib.suppress(OSError, ValueError):
             self.run.finish(state, why)
         for file in (self._tensorboard, self._log, self._deaths):

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 import psutil
 
-from mario_rl.runs.atomic_file import write_atomically
+from mario_rl.atomic_file import write_atomically
 
 State = Literal["RUNNING", "SUCCESS", "FAILED", "INTERRUPTED"]
 

@@ -15,6 +15,7 @@ from mario_rl._native import Rom
 from mario_rl.config import ConfigError, TrainingConfig, write_yaml
 from mario_rl.distributed.children import ChildPlan, recall, start_coordinator, start_worker
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
+from mario_rl.distributed.curriculum import warm_start, worker_curriculum
 from mario_rl.distributed.events import Event, EventSubscriber, LocalEvents
 from mario_rl.distributed.in_process import train_in_process
 from mario_rl.distributed.keeper import RunKeeper
@@ -33,14 +34,28 @@ from mario_rl.runs.checkpoint import load_checkpoint, load_newest_good, save_run
 from mario_rl.runs.directory import RunDirectory, RunError
 from mario_rl.runs.session import AtOnce, Session
 from mario_rl.runs.status import State
+from mario_rl.snapshots.preparation import KnownWay, Watching
 
 SHUTDOWN_SECONDS = 60.0  # for the last checkpoint, which may hold a replay
+
+
+WAYS_NEEDED = ("archive", "demo")  # the curricula that must know the way through a level
 
 
 def begin(config: TrainingConfig) -> tuple[RunDirectory, Totals]:
     """A new run on disk."""
     _check(config)
     return RunDirectory.create(config.checkpoints, config.name, config), Totals()
+
+
+def prepare(run: RunDirectory, before: Totals, watching: Watching) -> Totals:
+    """Find out what the curriculum needs to know; what the run has done then: exploring counts as steps of its own."""
+    config = run.config()
+    if config.curriculum not in WAYS_NEEDED:
+        return before
+    way = KnownWay(run.path, config)
+    way.prepare(watching)
+    return before if before.steps else dataclasses.replace(before, steps=way.explored_steps())
 
 
 def resume(run: RunDirectory, config: TrainingConfig) -> tuple[Totals, list[str]]:
@@ -195,12 +210,15 @@ class InProcessSession(Session):
         run, config = self.run, self.config
         coordinator = TrainingCoordinator(config)
         worker_events = LocalEvents("worker_0", self._queue.put)
-        worker = TrainingWorker(config, 0, worker_events)
+        curriculum = worker_curriculum(run.path, config, 0, warn=lambda text: worker_events.log("warning", text))
+        worker = TrainingWorker(config, 0, worker_events, curriculum)
         if run.checkpoint_pt.exists():
             state = load_checkpoint(run.checkpoint_pt)
             coordinator.load_state_dict(state)
             if state["workers"]:
                 recall(worker, 0, state["workers"][0])
+        else:
+            warm_start(coordinator, run.path)
         worker.logger = MetricLogger(run.worker_csv(0), worker.collector.names, worker_events, self.before.steps)
 
         def save_wanted() -> bool:

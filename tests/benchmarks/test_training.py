@@ -22,7 +22,7 @@ PPO = PlannedRun("laptop", "ppo", 1)
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """What would have been run."""
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(training, "mario_rl", lambda *arguments: asked.append(arguments))
+    monkeypatch.setattr(training, "mario_rl", lambda *arguments, output=None: asked.append(arguments))
     return asked
 
 
@@ -47,7 +47,7 @@ def test_a_run_of_older_settings_is_not_taken_for_the_planned_one(monkeypatch: p
 
 
 def test_a_run_that_is_not_there_is_trained(tmp_path: Path, commands: list[tuple[str, ...]]) -> None:
-    run = training.train(PPO, tmp_path)
+    run = training.train(PPO.name, PPO.arguments, tmp_path)
     assert run.path == tmp_path / PPO.name
     asked = " ".join(commands[0])
     assert asked.startswith("train --preset laptop --model ppo --seed 1 ")
@@ -60,7 +60,7 @@ def test_a_run_that_is_not_finished_is_gone_on_with(
 ) -> None:
     run = run_there(tmp_path, state)
     run.checkpoint_pt.touch()
-    training.train(PPO, tmp_path)
+    training.train(PPO.name, PPO.arguments, tmp_path)
     assert commands == [("train", "--resume", str(run.path), "--no-ui")]
     assert run.checkpoint_pt.is_file()
 
@@ -69,7 +69,7 @@ def test_a_run_that_was_stopped_before_its_first_checkpoint_begins_anew(
     tmp_path: Path, commands: list[tuple[str, ...]]
 ) -> None:
     run = run_there(tmp_path, "INTERRUPTED")
-    training.train(PPO, tmp_path)
+    training.train(PPO.name, PPO.arguments, tmp_path)
     assert "--preset" in commands[0]
     assert not run.path.exists(), "the command refuses a directory that is there"
 
@@ -77,14 +77,14 @@ def test_a_run_that_was_stopped_before_its_first_checkpoint_begins_anew(
 def test_a_run_that_is_running_elsewhere_is_not_touched(tmp_path: Path, commands: list[tuple[str, ...]]) -> None:
     run = run_there(tmp_path, "INTERRUPTED")
     run.begin()  # in this process
-    training.train(PPO, tmp_path)
+    training.train(PPO.name, PPO.arguments, tmp_path)
     assert commands == [("train", "--resume", str(run.path), "--no-ui")], "which says that it is running"
     assert run.path.is_dir()
 
 
 def test_a_finished_run_is_left_alone(tmp_path: Path, commands: list[tuple[str, ...]]) -> None:
     run_there(tmp_path, "SUCCESS")
-    training.train(PPO, tmp_path)
+    training.train(PPO.name, PPO.arguments, tmp_path)
     assert commands == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,22 @@ import pytest
 from mario_rl.config import TrainingConfig
 from mario_rl.distributed.events import LocalEvents
 from mario_rl.metrics.aggregator import MetricAggregator
+from mario_rl.snapshots.hotspots import DeathHotspotAggregate
+
+PRACTICE = {
+    "practice_episodes": 132,
+    "practice_flag_rate": 0.14,
+    "saves": 12,
+    "restores": 8,
+    "curriculum_progress": 0.35,
+}
 
 
 class FakeSession:
-    def __init__(self, model="ddqn", workers=4):
-        self.config = TrainingConfig(model=model, workers=workers, steps=400_000)
+    def __init__(self, model="ddqn", workers=4, curriculum="off"):
+        self.config = TrainingConfig(model=model, workers=workers, steps=400_000, curriculum=curriculum)
         self.aggregator = MetricAggregator()
+        self.hotspots = DeathHotspotAggregate()
         self.run_directory = Path("checkpoints/first-run")
         self.asked = []
         self.ticks = 0
@@ -43,7 +54,12 @@ class FakeSession:
         self.asked.append("stop at once")
 
     def events(self, source):
-        return LocalEvents(source, self.aggregator.update)
+        return LocalEvents(source, self.take)
+
+    def take(self, event):
+        self.aggregator.update(event)
+        for level, area, x in event.get("deaths", ()):
+            self.hotspots.record_death(level, x, area)
 
     def go_on(self, steps=180_800):
         """A run that is well under way."""
@@ -56,6 +72,7 @@ class FakeSession:
                     **{"flag_rate": 0.5, "steps_per_second": 900, "cpu_percent": 98, "memory_mb": 412, "x_mean": 2000},
                     **({"epsilon": 0.125, "q_mean": 6.5, "td_error": 0.25} if self.config.model == "ddqn" else {}),
                     **({"entropy": 1.25, "policy_loss": -0.01} if self.config.model == "ppo" else {}),
+                    **(PRACTICE | {"stuck": worker % 3} if self.config.curriculum != "off" else {}),
                 }
             )
             own.deaths([("1-1", 37, 1130)] * 5 + [("1-1", 37, 2400)])
@@ -80,3 +97,16 @@ def session():
 @pytest.fixture
 def ppo_session():
     return FakeSession("ppo", workers=2)
+
+
+@pytest.fixture
+def practising_session():
+    """Gives a session under way whose episodes begin where a curriculum wants them to."""
+
+    @cache
+    def under_way(curriculum, workers=4):
+        session = FakeSession("ppo", workers, curriculum)
+        session.go_on()
+        return session
+
+    return under_way

@@ -37,11 +37,12 @@ def test_the_overview_fits_every_screen(session, under_way, width, height):
 
 @given(width=st.integers(0, 200))
 @any_size
-def test_the_other_pages_fit_every_width(session, width):
+def test_the_other_pages_fit_every_width(session, practising_session, width):
     if not session.aggregator.workers:
         session.go_on()
-    for page in (learner_page(session, width), hotspots_page(session, width), workers_table(session, 0.0, width)):
-        assert max(map(len, lines_of(page))) <= max(width, 1)
+    for one in (session, practising_session("snapshots")):
+        for page in (learner_page(one, width), hotspots_page(one, width), workers_table(one, 0.0, width)):
+            assert max(map(len, lines_of(page))) <= max(width, 1)
 
 
 # --- overview -----------------------------------------------------------------------------------------------------
@@ -126,7 +127,8 @@ def test_the_learner_s_page_is_about_the_model(session, ppo_session):
 def test_hotspots_are_where_mario_died(session):
     assert hotspots_page(session, 79).plain == "Mario has not died yet."
     session.go_on()
-    title, *rows, axis = lines_of(hotspots_page(session, 79))
+    heading, _, title, *rows, axis = lines_of(hotspots_page(session, 79))
+    assert heading == "Where Mario dies of late: after 200k steps a death counts half"
     assert title == "1-1  24 deaths, most from x = 1125 (20), 2400 (4)"
     # 97 buckets of 25 pixels up to 2400 on 79 columns: two a column
     assert rows[0] == " " * 22 + "█" + " " * 26
@@ -136,9 +138,68 @@ def test_hotspots_are_where_mario_died(session):
 
 def test_maps_of_one_level_are_told_apart_and_the_deadliest_comes_first(session):
     events = session.events("worker_0")
-    events.deaths([("1-2", 192, 500)] * 3 + [("1-2", 37, 2900)] * 5 + [("1-1", 37, 100)])
-    titles = [line for line in lines_of(hotspots_page(session, 79)) if "deaths" in line]
-    assert [title.split("  ")[0] for title in titles] == ["1-2, area 37", "1-2, area 192", "1-1"]
+    events.deaths([("1-2", 0xC0, 500)] * 3 + [("1-2", 0xA690, 2900)] * 5 + [("1-1", 0xA690, 100)] * 6)
+    titles = [line for line in lines_of(hotspots_page(session, 79)) if "deaths," in line]
+    assert [title.split("  ")[0] for title in titles] == ["1-2, area a690", "1-2, area 00c0", "1-1"]
+
+
+def test_a_place_that_was_mastered_is_no_hotspot_any_more(session):
+    session.events("worker_0").metrics({"deaths": 12})
+    session.events("worker_0").deaths([("1-1", 37, 100)] * 8)
+    session.hotspots.advance(int(session.hotspots.half_life))
+    session.events("worker_0").deaths([("1-1", 37, 2400)] * 6)
+    assert lines_of(hotspots_page(session, 79))[2] == "1-1  10 deaths, most from x = 2400 (6), 100 (4)"
+    session.hotspots.advance(int(6 * session.hotspots.half_life))
+    assert hotspots_page(session, 79).plain == "Mario has not died of late."
+
+
+# --- practice -----------------------------------------------------------------------------------------------------
+
+
+def test_what_each_worker_practises(practising_session):
+    title, *rows, total, of_all = lines_of(workers_table(practising_session("snapshots"), time.time(), 79))
+    assert not {"saves", "restores"} & set(title.split())
+    assert [row.split()[0] for row in rows[::2]] == ["0", "1", "2", "3"]
+    assert [row.strip() for row in rows[1::2]] == [
+        f"practice: 132 episodes, 14 % flags; 12 saved, 8 restored ({stuck}/3)" for stuck in (0, 1, 2, 0)
+    ]
+    assert total.startswith("all")
+    assert of_all.strip() == "practice: 528 episodes, 14 % flags; 48 saved, 32 restored (2/3)"
+
+
+@pytest.mark.parametrize(
+    ("curriculum", "words"),
+    [
+        ("archive", "practice: 528 episodes, 14 % flags"),
+        ("demo", "practice: 528 episodes, 14 % flags; starts 35 % of the way back"),
+    ],
+)
+def test_the_overview_keeps_practice_apart(practising_session, curriculum, words):
+    lines = lines_of(overview(practising_session(curriculum), 75.0, 79, 20))
+    assert lines[5] == words
+    assert "flag rate of the latest 100 episodes of every worker from a level's start" in lines
+    assert len(lines) <= 20
+
+
+def test_without_a_curriculum_nothing_is_said_of_practice(session):
+    session.go_on()
+    for page in (overview(session, 75.0, 119, 40), workers_table(session, time.time(), 79)):
+        assert "practice" not in page.plain
+
+
+def test_practice_that_has_not_begun(practising_session):
+    session = type(practising_session("snapshots"))("ppo", 1, "snapshots")
+    session.events("worker_0").metrics({"steps": 100})
+    words = lines_of(workers_table(session, time.time(), 79))[-1]
+    assert words.strip() == "practice: 0 episodes; 0 saved, 0 restored (0/3)"
+
+
+def test_the_widest_line_of_practice_fits_80_columns(practising_session):
+    session = practising_session("snapshots", 1)
+    most = {"practice_episodes": 12_345, "saves": 45_678, "restores": 44_444, "practice_flag_rate": 1, "stuck": 3}
+    session.events("worker_0").metrics(most)
+    line = lines_of(workers_table(session, time.time(), 79))[-1]
+    assert line.endswith("practice: 12.3k episodes, 100 % flags; 45.7k saved, 44.4k restored (3/3)")
 
 
 def test_whoever_is_paused_may_be_silent(session):

@@ -40,6 +40,11 @@ def test_elsewhere_a_line_every_five_seconds(session):
     assert "\r" not in stream.getvalue() and "\x1b" not in stream.getvalue()
 
 
+def test_practice_is_kept_apart(practising_session):
+    text = ProgressLine(practising_session("demo"), io.StringIO()).text()
+    assert "  flag 100 %  practice 14 %  best x 3161  " in text
+
+
 def test_lines_of_the_log_are_written_once_and_in_order(session):
     stream, clock = io.StringIO(), Clock()
     line = ProgressLine(session, stream, clock)

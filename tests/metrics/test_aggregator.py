@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mario_rl.distributed.events import LocalEvents
-from mario_rl.metrics.aggregator import MetricAggregator, Place, Series
+from mario_rl.metrics.aggregator import MetricAggregator, Series
 
 
 @pytest.fixture
@@ -61,6 +61,16 @@ def test_the_flag_rate_weighs_episodes(aggregator):
     assert aggregator.flag_rate == pytest.approx((10 * 1.0 + 100 * 0.5) / 110)
 
 
+def test_practice_counts_apart(aggregator):
+    source(aggregator, "worker_0").metrics({"flag_rate": 1.0, "episodes": 10, "practice_episodes": 0})
+    assert aggregator.practice_flag_rate is None and "practice_episodes" not in aggregator.overall()
+    source(aggregator, "worker_0").metrics({"practice_flag_rate": 0.25, "practice_episodes": 300})  # of the latest 100
+    source(aggregator, "worker_1").metrics({"practice_flag_rate": 1.0, "practice_episodes": 50})
+    assert aggregator.flag_rate == 1.0
+    assert aggregator.practice_flag_rate == pytest.approx((100 * 0.25 + 50 * 1.0) / 150)
+    assert aggregator.overall()["practice_episodes"] == 350
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=250))
 def test_rolling_is_over_the_newest_hundred(values):
     aggregator = MetricAggregator()
@@ -91,18 +101,6 @@ def test_a_series_stays_short_and_spans_all(count):
         gaps = {after - before for before, after in pairwise(xs)}
         assert xs[0] == 0 and len(gaps) <= 1
         assert count - 1 - xs[-1] < max(gaps, default=count) and (count < 16 or len(xs) >= 8)
-
-
-@given(st.lists(st.tuples(st.sampled_from(["1-1", "4-4"]), st.sampled_from([37, 2]), st.integers(-100, 3500))))
-def test_deaths_are_counted_in_buckets_of_25_pixels_of_their_map(deaths):
-    aggregator = MetricAggregator()
-    source(aggregator, "worker_0").deaths(deaths[: len(deaths) // 2])
-    source(aggregator, "worker_1").deaths(deaths[len(deaths) // 2 :])
-    counted = {(place, edge): n for place, bars in aggregator.deaths.items() for edge, n in bars.items()}
-    assert sum(counted.values()) == len(deaths)
-    for (place, edge), count in counted.items():
-        assert edge % 25 == 0
-        assert count == sum(Place(level, area) == place and 0 <= x - edge < 25 for level, area, x in deaths)
 
 
 def test_standings_and_restarts(aggregator):

@@ -165,7 +165,9 @@ def test_mario_s_metrics_of_the_real_environment(smb_rom):
 
 WORKER = {
     *("steps", "episodes", "reward", "reward_mean", "x_mean", "best_x", "flags", "flag_rate", "deaths"),
-    *("episode_length", "saves", "restores", "epsilon", "grads_sent", "grads_dropped", "weight_version", "loss"),
+    *("episode_length", "saves", "restores", "stuck", "epsilon", "grads_sent", "grads_dropped"),
+    *("weight_version", "loss"),
+    *("practice_episodes", "practice_flags", "practice_flag_rate", "curriculum_progress"),
     *("steps_per_second", "cpu_percent", "memory_mb"),
 }
 DDQN = {"q_mean", "q_max", "td_error", "replay_size", "beta"}

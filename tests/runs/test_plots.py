@@ -12,7 +12,7 @@ from PIL import Image
 
 from mario_rl.config import TrainingConfig
 from mario_rl.runs.directory import RunDirectory, RunError
-from mario_rl.runs.plots import draw_run, plot_run, read_deaths
+from mario_rl.runs.plots import draw_run, plot_run
 from mario_rl.runs.series import Series, read_series, without_rewound
 
 
@@ -121,13 +121,6 @@ def test_a_line_that_is_being_written_is_left_out(tmp_path: Path) -> None:
     np.testing.assert_array_equal(series["loss"], [3, np.nan, np.nan])
     assert series.has("loss")
     assert not series.has("reward")
-
-
-def test_torn_deaths_are_left_out(tmp_path: Path) -> None:
-    (tmp_path / "deaths.csv").write_text("time,level,area,x_pos\n1,1-1,5,100\n2,1-2,5,200\n3,1-1,")
-    deaths = read_deaths(tmp_path / "deaths.csv")
-    assert {level: xs.tolist() for level, xs in deaths.items()} == {"1-1": [100], "1-2": [200]}
-    assert read_deaths(tmp_path / "none.csv") == {}
 
 
 @given(st.lists(st.integers(0, 20), max_size=30))

@@ -24,6 +24,7 @@ from mario_rl.environment.smb.memory import GameMemory, Mask
 from mario_rl.environment.smb.observation import OBSERVATIONS, Observation
 from mario_rl.environment.smb.reward import reward
 from mario_rl.environment.smb.settings import SmbSettings
+from mario_rl.environment.smb.starts import Start, Starts
 
 # Busy lanes are played on in pieces of this many frames, which is also the most an agent can lose to one.
 WAIT_FRAMES = 4
@@ -36,7 +37,9 @@ Info = dict[str, npt.NDArray[Any]]
 class SmbLanes:
     """n lanes of the game, their episodes, observations and rewards."""
 
-    def __init__(self, lanes: int, settings: SmbSettings, threads: int = 1, draw: bool = False):
+    def __init__(
+        self, lanes: int, settings: SmbSettings, threads: int = 1, draw: bool = False, starts: Starts | None = None
+    ):
         rom = Path(find_rom("smb", settings.rom)).read_bytes()
         self.lanes = lanes
         self.settings = settings
@@ -46,6 +49,8 @@ class SmbLanes:
         self.random = LaneRandom(lanes)
         self.observation: Observation = OBSERVATIONS[settings.observation](self.console, self.game)
         self.pad_table = pad_table(settings.actions)
+        self.starts = starts
+        self.practice = np.zeros(lanes, np.bool_)  # the episode began elsewhere than at a level's start
         self._start_states = StartStates(rom)
 
         # How each kind of step treats the screen: nobody looks, somebody renders, or frames are stacked as pixels.
@@ -55,7 +60,8 @@ class SmbLanes:
         self._reset_screen: Screen = "fill" if self.observation.drawn else unstacked
         self._pads = np.zeros((lanes, 2), np.uint8)
         self._no_pads = np.zeros((lanes, 2), np.uint8)
-        self._began_at: list[tuple[str, int]] = [("", 0)] * lanes  # level and frames waited
+        # level and frames waited; None where an episode began elsewhere
+        self._began_at: list[tuple[str, int] | None] = [None] * lanes
         self._first_observations: dict[tuple[str, int], npt.NDArray[Any]] = {}
         self._none_died = np.full(lanes, -1, np.int32)
         self._none_died.flags.writeable = False
@@ -72,9 +78,34 @@ class SmbLanes:
         for lane, level, wait in zip(np.flatnonzero(lanes), levels, waits, strict=True):
             self._began_at[lane] = (level, wait)
 
+    def restart(self, lanes: Mask, outcome: Outcome | None) -> None:
+        """Start a new episode in the masked lanes where `starts` wants it, or as `reset` does."""
+        if self.starts is None:
+            self.reset(lanes)
+            return
+        chosen = self.starts.choose(self, lanes, outcome)
+        elsewhere = np.zeros(self.lanes, np.bool_)
+        elsewhere[list(chosen)] = True
+        if (lanes & ~elsewhere).any():
+            self.reset(lanes & ~elsewhere)
+        if chosen:
+            self._restore(elsewhere, [chosen[lane] for lane in np.flatnonzero(elsewhere).tolist()])
+        self.practice[lanes] = elsewhere[lanes]
+        self.starts.began(self, lanes)
+
+    def _restore(self, lanes: Mask, starts: list[Start]) -> None:
+        """Start a new episode in the masked lanes, each with a state of its own."""
+        self.console.load_lanes(lanes, [start.state for start in starts])
+        self.console.step(self._no_pads, 1, lanes, self._reset_screen)
+        self.begin(lanes, [start.level for start in starts])
+        for lane in np.flatnonzero(lanes).tolist():
+            self._began_at[lane] = None
+
     def first_observation(self, lane: int) -> npt.NDArray[Any]:
         """What a lane sees that has just been reset: the same after every such start, so it is read only once."""
         start = self._began_at[lane]
+        if start is None:
+            return self.observation.read_lane(lane)
         if start not in self._first_observations:
             self._first_observations[start] = self.observation.read_lane(lane)
         return self._first_observations[start]
@@ -102,6 +133,8 @@ class SmbLanes:
         ordinary = game.all_ordinary()
         travelled = None if ordinary else self._play_on()
         outcome = self.episodes.advance(game, ordinary, travelled)
+        if self.starts is not None:
+            self.starts.stepped(self, outcome)
         return reward(outcome, self.settings.weights, self.settings.frame_skip), outcome
 
     def _play_on(self) -> Mask | None:
@@ -125,7 +158,7 @@ class SmbLanes:
         game, episodes = self.game, self.episodes
         nowhere = episodes.nowhere
         steps, _, x, best_x, _, _, area, loops, _ = episodes.counters.copy()
-        return {
+        info = {
             "x_pos": x,
             "y_pos": game.y(),
             "x_pos_max": best_x,
@@ -148,6 +181,9 @@ class SmbLanes:
             "stuck": nowhere if outcome is None else outcome.stuck,
             "warp": nowhere if outcome is None else outcome.warp,
         }
+        if self.starts is not None:
+            info |= {"practice": self.practice.copy()} | self.starts.info()
+        return info
 
     def state_dict(self) -> dict[str, Any]:
         """The exact state of all lanes: text, numbers and bytes, which every way of saving takes."""
@@ -155,16 +191,19 @@ class SmbLanes:
             "settings": self._identity(),
             "consoles": [self.console.save(lane) for lane in range(self.lanes)],
             "arrays": {name: array.tobytes() for name, array in self._arrays().items()},
-            "began_at": [list(start) for start in self._began_at],
+            "began_at": [None if start is None else list(start) for start in self._began_at],
+            "curriculum": self._curriculum(),
+            "starts": None if self.starts is None else self.starts.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on exactly where `state_dict` was taken.
 
-        A ValueError, and no change, if that was with other settings or another number of lanes.
+        A ValueError, and no change, if that was with other settings, another curriculum or another number of lanes.
         """
-        for name, ours in self._identity().items():
-            theirs = state.get("settings", {}).get(name)
+        saved_with = state.get("settings", {}) | {"curriculum": state.get("curriculum")}
+        for name, ours in (self._identity() | {"curriculum": self._curriculum()}).items():
+            theirs = saved_with.get(name)
             if theirs != ours:
                 raise ValueError(f"this state of the environment was saved with {name} {theirs}, ours is {ours}")
         arrays = self._arrays()
@@ -173,12 +212,16 @@ class SmbLanes:
         self.console.load_lanes(np.ones(self.lanes, np.bool_), state["consoles"])  # refuses before it changes anything
         for name, values in shaped.items():
             arrays[name][:] = values
-        self._began_at = [(str(level), int(wait)) for level, wait in state["began_at"]]
+        self._began_at = [None if start is None else (str(start[0]), int(start[1])) for start in state["began_at"]]
+        if self.starts is not None:
+            self.starts.load_state_dict(state["starts"])
         self.game.look()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What the lanes know besides their consoles, by name: the arrays themselves."""
         arrays: dict[str, npt.NDArray[Any]] = {"pads": self._pads, "random": self.random.counters}
+        if self.starts is not None:
+            arrays["practice"] = self.practice
         arrays |= self.episodes.arrays
         if self.observation.remembered is not None:
             arrays["observation"] = self.observation.remembered
@@ -194,6 +237,10 @@ class SmbLanes:
             "levels": ", ".join(settings.levels),
             **{name: str(getattr(settings, name)) for name in names},
         }
+
+    def _curriculum(self) -> str | None:
+        """What decides where episodes begin, if anything does: states of before there were any have none."""
+        return None if self.starts is None else type(self.starts).__name__
 
     def seed(self, lane: int, generator: np.random.Generator) -> None:
         """Start a lane's own stream of random numbers from this generator."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 import platformdirs
 
 from mario_rl._native import StateError
+from mario_rl.atomic_file import write_atomically
 from mario_rl.emulators.base import START
 from mario_rl.emulators.embedded import EmbeddedBatch
 from mario_rl.environment.smb import memory
@@ -48,9 +48,15 @@ def parse_levels(level: str | Sequence[str]) -> tuple[str, ...]:
     return names
 
 
+def level_pokes(level: str) -> dict[int, int]:
+    """What to write into RAM on the title screen, before Start is pressed, to play this level."""
+    world, stage = (int(number) for number in level.split("-"))
+    area = stage - 1 + (world in WORLDS_WITH_PIPE_INTRO and stage >= 2)
+    return {memory.WORLD: world - 1, memory.STAGE: stage - 1, memory.AREA_OF_WORLD: area}
+
+
 def boot(console: EmbeddedBatch, lane: int, level: str) -> None:
     """Power the lane on and play it to the first frame of `level` in which Mario can be moved."""
-    world, stage = (int(number) for number in level.split("-"))
     ram = console.ram[lane]
     game = GameMemory(console.ram)
     mask = np.zeros(console.lanes, np.bool_)
@@ -60,9 +66,8 @@ def boot(console: EmbeddedBatch, lane: int, level: str) -> None:
     console.power(lane)
     console.step(pads, TITLE_SCREEN_FRAMES, mask)
     # The game chooses the map when Start is accepted: poking later gives the map of 1-1 under another name.
-    ram[memory.WORLD] = world - 1
-    ram[memory.STAGE] = stage - 1
-    ram[memory.AREA_OF_WORLD] = stage - 1 + (world in WORLDS_WITH_PIPE_INTRO and stage >= 2)
+    for address, value in level_pokes(level).items():
+        ram[address] = value
     pads[lane, 0] = START
     console.step(pads, 2, mask)
     pads[lane, 0] = 0
@@ -130,23 +135,11 @@ class StartStates:
         boot(console, 0, level)
         state = console.save(0)
         with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
-            _write_atomically(self.file(level), state)
+            self.file(level).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.file(level), state)
         return state
 
     def _scratch_console(self) -> EmbeddedBatch:
         if self._console is None:
             self._console = EmbeddedBatch(self._rom, lanes=1)
         return self._console
-
-
-def _write_atomically(file: Path, data: bytes) -> None:
-    """Another process may write or read the same file at the same time: it sees the old bytes or the new ones."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        Path(temporary).replace(file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space
 from mario_rl.environment.smb.lanes import SmbLanes
 from mario_rl.environment.smb.memory import Mask
 from mario_rl.environment.smb.settings import SmbSettings
+from mario_rl.environment.smb.starts import Starts
 
 FRAMES_PER_SECOND = 60
 RENDER_MODES = ("rgb_array",)
@@ -32,7 +33,7 @@ def check_render_mode(render_mode: str | None) -> None:
 
 
 class SmbVectorEnv(VectorEnv[Array, Array, Array]):
-    """n lanes of Super Mario Bros. (`settings`: see `SmbSettings`).
+    """n lanes of Super Mario Bros. (`settings`: see `SmbSettings`; `starts`: a curriculum, see `starts.py`).
 
     Lane i of `reset(seed=s)` plays exactly as a single environment does after `reset(seed=s + i)`.
     """
@@ -43,7 +44,15 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
-    def __init__(self, num_envs: int = 1, *, threads: int = 1, render_mode: str | None = None, **settings: Any):
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        threads: int = 1,
+        render_mode: str | None = None,
+        starts: Starts | None = None,
+        **settings: Any,
+    ):
         check_render_mode(render_mode)
         for name, count in (("num_envs", num_envs), ("threads", threads)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
@@ -51,7 +60,7 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
         self.render_mode = render_mode
         self.num_envs = num_envs
         self.settings = SmbSettings(**settings)
-        self.lanes = SmbLanes(num_envs, self.settings, threads, draw=render_mode is not None)
+        self.lanes = SmbLanes(num_envs, self.settings, threads, draw=render_mode is not None, starts=starts)
         self.single_observation_space = self.lanes.observation.space
         self.single_action_space = spaces.Discrete(len(self.lanes.pad_table))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -66,7 +75,7 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
         """Start new episodes in all lanes, or in those of `options["reset_mask"]` (bool[num_envs])."""
         lanes = self._lanes_to_reset(options)
         self._seed(seed)
-        self.lanes.reset(lanes)
+        self.lanes.restart(lanes, None)
         return self.lanes.observation.read(), self._masked(self.lanes.info(None), lanes)
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
@@ -78,7 +87,7 @@ class SmbVectorEnv(VectorEnv[Array, Array, Array]):
             return observation, reward, outcome.terminated, outcome.truncated, self._masked(info, self._all)
 
         ended = outcome.terminated | outcome.truncated
-        self.lanes.reset(ended)
+        self.lanes.restart(ended, outcome)
         final_obs = np.full(self.num_envs, None, dtype=object)
         for lane in np.flatnonzero(ended).tolist():
             final_obs[lane] = observation[lane].copy()

@@ -21,7 +21,10 @@ Death = tuple[str, int, int]  # level, area, x in pixels
 
 
 class MarioMetrics(MetricSchema):
-    """Of all lanes of one worker. Rolling ones are over the latest 100 episodes."""
+    """Of all lanes of one worker. Rolling ones are over the latest 100 episodes.
+
+    Episodes that a curriculum began in the middle of a level are practice: they count apart, whatever came of them.
+    """
 
     def __init__(self) -> None:
         self.steps = Counter()
@@ -34,8 +37,13 @@ class MarioMetrics(MetricSchema):
         self.flag_rate = Rolling(EPISODES)
         self.deaths = Counter()
         self.episode_length = Rolling(EPISODES)
+        self.practice_episodes = Counter()
+        self.practice_flags = Counter()
+        self.practice_flag_rate = Rolling(EPISODES)
         self.saves = Counter()
         self.restores = Counter()
+        self.stuck = Gauge()  # the most restores without progress that a lane has behind it now
+        self.curriculum_progress = Gauge()  # the share of its routes that demo's starts have moved back over
 
 
 class MarioCollector(SchemaCollector[MarioMetrics]):
@@ -52,7 +60,16 @@ class MarioCollector(SchemaCollector[MarioMetrics]):
         """Count a step of all lanes, and the episodes that ended with it."""
         self.metrics.steps.add(len(self._returns))
         self._returns += lane_steps.rewards
-        self.metrics.best_x.raise_to(int(infos["x_pos_max"].max()))
+        practice = infos.get("practice")
+        furthest = infos["x_pos_max"] if practice is None else infos["x_pos_max"][~practice]
+        if len(furthest):
+            self.metrics.best_x.raise_to(int(furthest.max()))
+        if "snapshot_saved" in infos:
+            self.metrics.saves.add(int(infos["snapshot_saved"].sum()))
+            self.metrics.restores.add(int(infos["snapshot_restored"].sum()))
+            self.metrics.stuck.set(int(infos["restores_without_progress"].max()))
+        if "curriculum_progress" in infos:
+            self.metrics.curriculum_progress.set(float(infos["curriculum_progress"][0]))
         ended = lane_steps.terminated | lane_steps.truncated
         if ended.any():
             for lane in np.flatnonzero(ended).tolist():
@@ -61,6 +78,16 @@ class MarioCollector(SchemaCollector[MarioMetrics]):
 
     def _on_episode(self, lane: int, final_info: Mapping[str, Any]) -> None:
         metrics = self.metrics
+        if final_info["death"][lane]:
+            metrics.deaths.add()
+            where = str(final_info["level"][lane]), int(final_info["area"][lane]), int(final_info["death_x"][lane])
+            self._deaths.append(where)
+        if "practice" in final_info and final_info["practice"][lane]:
+            flag = bool(final_info["flag_get"][lane])
+            metrics.practice_episodes.add()
+            metrics.practice_flags.add(int(flag))
+            metrics.practice_flag_rate.add(flag)
+            return
         metrics.episodes.add()
         reward = float(self._returns[lane]) / self._reward_scale
         metrics.reward.set(reward)
@@ -75,10 +102,6 @@ class MarioCollector(SchemaCollector[MarioMetrics]):
             metrics.flags.add()
             if self.first_flag_steps is None:
                 self.first_flag_steps = metrics.steps.value
-        if final_info["death"][lane]:
-            metrics.deaths.add()
-            where = str(final_info["level"][lane]), int(final_info["area"][lane]), int(final_info["death_x"][lane])
-            self._deaths.append(where)
 
     @property
     def recent_episodes(self) -> int:

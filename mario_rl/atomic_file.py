@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import psutil
-
 
 def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
     """Replace a file by these bytes. An OSError (a full disk, say) leaves the old file and no temporary one."""
@@ -51,5 +49,15 @@ def _remove_leftovers(path: Path) -> None:
     """Remove what writers of this file left when they were killed."""
     for file in path.parent.glob(f".{path.name}.*.tmp"):
         writer = re.fullmatch(r"(\d+)\.tmp", file.name.removeprefix(f".{path.name}."))
-        if writer and not psutil.pid_exists(int(writer[1])):
+        if writer and not _is_running(int(writer[1])):
             file.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True

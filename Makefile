@@ -15,7 +15,7 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results test-native clean
+.PHONY: help setup train test lint format bench results explore curriculum test-native clean
 .DELETE_ON_ERROR:
 
 help:
@@ -25,6 +25,8 @@ help:
 	@echo "make format       rewrite the sources as the linters want them"
 	@echo "make bench        measure ourselves and our peers, rewrite docs/results.md"
 	@echo "make results      train ppo and ddqn with three seeds each, rewrite docs/results.md (half an hour and more)"
+	@echo "make explore      find a way through all 32 levels with three seeds, rewrite docs/results.md (half an hour)"
+	@echo "make curriculum   train with and without curricula on six levels, rewrite docs/results.md (hours)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
 	@echo "make clean        remove what was built"
@@ -68,6 +70,16 @@ bench: setup
 results: setup
 	mkdir -p benchmarks/results
 	$(BIN)/python -m benchmarks.training --json benchmarks/results/training.json
+	$(BIN)/python -m benchmarks.report
+
+explore: setup
+	mkdir -p benchmarks/results
+	$(BIN)/python -m benchmarks.explore --json benchmarks/results/explore.json
+	$(BIN)/python -m benchmarks.report
+
+curriculum: setup
+	mkdir -p benchmarks/results
+	$(BIN)/python -m benchmarks.curriculum --json benchmarks/results/curriculum.json
 	$(BIN)/python -m benchmarks.report
 
 test-native: setup

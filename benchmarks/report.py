@@ -10,7 +10,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.training_report import goal_rows, training_section
+from benchmarks import explore_report, training_report
+from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
 RESULTS = SOURCE_TREE / "benchmarks" / "results"
@@ -70,15 +71,23 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     """The figures we have goals for, of all benchmarks that were run: the table in the README."""
     rows = [goal.row(reports[name]["ratios"]) for name, goals in GOALS.items() if name in reports for goal in goals]
     if "training" in reports:
-        rows += goal_rows(reports["training"])
-    return "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
+        rows += training_report.goal_rows(reports["training"])
+    table = "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
+    if "explore" in reports:
+        rows = explore_report.goal_rows(reports["explore"])
+        table += (
+            "\n" + "\n".join(["| Super Mario Bros., all levels | measured | goal |", "|---|---|---|", *rows]) + "\n"
+        )
+    return table
 
 
 def results_page(reports: dict[str, dict[str, Any]]) -> str:
     """The whole of docs/results.md: a section for each benchmark that was run."""
     emulators, environment = reports["emulators"], reports["environment"]
     sections = gradients_section(reports["gradients"]) if "gradients" in reports else ""
-    sections += training_section(reports["training"]) if "training" in reports else ""
+    sections += training_report.training_section(reports["training"]) if "training" in reports else ""
+    sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""
+    sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
     consoles = [
         f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
         f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
@@ -190,7 +199,7 @@ def with_table(readme: str, table: str) -> str:
 
 def load_reports() -> dict[str, dict[str, Any]]:
     """The figures of all benchmarks that were run, as `--json FILE` wrote them."""
-    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training")}
+    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training", "explore", "curriculum")}
     return {name: json.loads(file.read_text()) for name, file in files.items() if file.is_file()}
 
 

@@ -14,9 +14,10 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
@@ -58,6 +59,11 @@ class PlannedRun:
         settings = json.dumps(dataclasses.asdict(self.config()), sort_keys=True)
         return f"{self.preset}-{self.model}-seed{self.seed}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
+    @property
+    def arguments(self) -> list[str]:
+        """The command line's."""
+        return ["--preset", self.preset, "--model", self.model, "--seed", str(self.seed)]
+
 
 def planned_runs(quick: bool) -> list[PlannedRun]:
     """All of them, in order; `quick` has one seed of everything."""
@@ -81,54 +87,75 @@ def main() -> int:
     options = parser.parse_args()
     if options.episodes < 1:
         parser.error("--episodes is at least 1")
-    if options.json not in (None, "-") and not Path(options.json).resolve().parent.is_dir():
-        parser.error(f"{Path(options.json).resolve().parent}: no such directory for --json")
+    check_json_directory(parser, options.json)
 
     report: dict[str, Any] = {"benchmark": "training", "quick": options.quick, "machine": machine()}
     report |= {"episodes": options.episodes, "runs": []}
     planned = planned_runs(options.quick)
     for number, plan in enumerate(planned, start=1):
         say(f"run {number} of {len(planned)}: preset {plan.preset}, {plan.model}, seed {plan.seed}")
-        run = train(plan, options.checkpoints.resolve())
+        run = train(plan.name, plan.arguments, options.checkpoints.resolve())
         evaluate(run, options.episodes)
         report["runs"].append(figures(plan, run))
 
-    print(runs_table(report), file=sys.stderr if options.json == "-" else sys.stdout)
-    text = json.dumps(report, indent=2) + "\n"
-    if options.json == "-":
-        print(text, end="")
-    elif options.json is not None:
-        Path(options.json).write_text(text)
+    write_report(report, runs_table(report), options.json)
     return 0
 
 
-def train(plan: PlannedRun, checkpoints: Path) -> RunDirectory:
+def check_json_directory(parser: argparse.ArgumentParser, destination: str | None) -> None:
+    """Find out now, not after hours, that the figures would have nowhere to go."""
+    if destination not in (None, "-") and not Path(destination).resolve().parent.is_dir():
+        parser.error(f"{Path(destination).resolve().parent}: no such directory for --json")
+
+
+def write_report(report: dict[str, Any], table: str, destination: str | None) -> None:
+    """Print the table, write the JSON object where it is wanted."""
+    print(table, file=sys.stderr if destination == "-" else sys.stdout)
+    text = json.dumps(report, indent=2) + "\n"
+    if destination == "-":
+        print(text, end="")
+    elif destination is not None:
+        Path(destination).write_text(text)
+
+
+def train(name: str, settings: Sequence[str], checkpoints: Path, output: IO[str] | None = None) -> RunDirectory:
     """The finished run: as it is there, gone on with, or from its beginning."""
-    run = RunDirectory(checkpoints / plan.name)
+    run = RunDirectory(checkpoints / name)
     state = run.status().state if run.config_yaml.is_file() else None
     if state == "SUCCESS":
-        say(f"{plan.name} is there already")
+        say(f"{name} is there already")
     elif run.checkpoint_pt.is_file() or state == "RUNNING":  # if it is, the command says so
-        mario_rl("train", "--resume", str(run.path), "--no-ui")
+        mario_rl("train", "--resume", str(run.path), "--no-ui", output=output)
     else:
         shutil.rmtree(run.path, ignore_errors=True)  # stopped before there was anything to keep
-        settings = ["--preset", plan.preset, "--model", plan.model, "--seed", str(plan.seed)]
-        mario_rl("train", *settings, "--name", plan.name, "--checkpoints", str(checkpoints), "--no-ui")
+        where = ["--name", name, "--checkpoints", str(checkpoints)]
+        mario_rl("train", *settings, *where, "--no-ui", output=output)
     return run
 
 
-def evaluate(run: RunDirectory, episodes: int) -> None:
+def evaluate(run: RunDirectory, episodes: int, output: IO[str] | None = None) -> None:
     """Have the finished run evaluated, unless that was done."""
     if run.evaluation_json.is_file() and run.evaluation_json.stat().st_mtime > run.weights_pt.stat().st_mtime:
         known = json.loads(run.evaluation_json.read_text())
         if all(protocol["episodes"] == episodes for protocol in known["protocols"].values()):
             return
-    mario_rl("evaluate", str(run.path), "--episodes", str(episodes))
+    mario_rl("evaluate", str(run.path), "--episodes", str(episodes), output=output)
 
 
-def mario_rl(*arguments: str) -> None:
-    """Run a command of ours. Its lines go to stderr: stdout may be the JSON object's."""
-    process = subprocess.Popen([sys.executable, "-m", "mario_rl", *arguments], cwd=SOURCE_TREE, stdout=sys.stderr)
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+def stop_commands() -> None:
+    """End the commands that are running, in good order: they save what they have."""
+    for process in list(_running):
+        process.terminate()
+
+
+def mario_rl(*arguments: str, output: IO[str] | None = None) -> None:
+    """Run a command of ours. Its lines go to stderr, or to `output`: stdout may be the JSON object's."""
+    command = [sys.executable, "-m", "mario_rl", *arguments]
+    process = subprocess.Popen(command, cwd=SOURCE_TREE, stdout=output or sys.stderr, stderr=output or sys.stderr)
+    _running.add(process)
     try:
         code = process.wait()
     except KeyboardInterrupt:
@@ -138,6 +165,8 @@ def mario_rl(*arguments: str) -> None:
         process.terminate()
         process.wait()
         raise
+    finally:
+        _running.discard(process)
     if code:
         raise CommandFailed(
             f"`mario-rl {' '.join(arguments)}` ended with exit code {code}; once that is put right,"
@@ -166,10 +195,12 @@ def figures(plan: PlannedRun, run: RunDirectory) -> dict[str, Any]:
     }
 
 
-def first_good_evaluation(run: RunDirectory, status: RunStatus) -> tuple[int | None, float | None]:
-    """Steps and minutes of training until an evaluation during training first had 95 % of flags; None: never."""
+def first_good_evaluation(
+    run: RunDirectory, status: RunStatus, rate: float = GOOD_RATE
+) -> tuple[int | None, float | None]:
+    """Steps and minutes of training until an evaluation during training first had this share of flags; None: never."""
     series = without_rewound(read_series(run.coordinator_csv))
-    good = np.flatnonzero(series["evaluation_rate"] >= GOOD_RATE) if series.has("evaluation_rate") else np.array([])
+    good = np.flatnonzero(series["evaluation_rate"] >= rate) if series.has("evaluation_rate") else np.array([])
     if not len(good):
         return None, None
     first = good[0]
@@ -178,8 +209,8 @@ def first_good_evaluation(run: RunDirectory, status: RunStatus) -> tuple[int | N
     return int(series["steps"][first]), round(max(status.minutes_trained - seconds_since / 60, 0.0), 2)
 
 
-def exit_with_status() -> NoReturn:
-    """Run `main`; what the user can put right, or wanted, is one line."""
+def exit_with_status(main: Callable[[], int]) -> NoReturn:
+    """Run a benchmark; what the user can put right, or wanted, is one line."""
     try:
         sys.exit(main())
     except (CommandFailed, ValueError) as problem:  # a damaged file of a run is a ValueError
@@ -191,4 +222,4 @@ def exit_with_status() -> NoReturn:
 
 
 if __name__ == "__main__":
-    exit_with_status()
+    exit_with_status(main)

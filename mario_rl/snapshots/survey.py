@@ -193,19 +193,19 @@ class Survey:
         self._waiting = list(tasks)
         self._stop = context.Event()
         with ctrl_c_held_back():
-            self._helpers = [_Helper(context, self._stop) for _ in range(min(processes, len(tasks)))]
+            self._children = [_Child(context, self._stop) for _ in range(min(processes, len(tasks)))]
 
     def events(self) -> Iterator[Finding | Sign]:
         """What comes of it, in the order in which it comes; a RouteError if a process cannot go on."""
-        for helper in self._helpers:
-            helper.take(self._waiting.pop(0))
-        while busy := [helper for helper in self._helpers if helper.task is not None]:
-            ready = wait([helper.connection for helper in busy])
-            for helper in busy:
-                if helper.connection in ready:
-                    message = helper.hear()
+        for child in self._children:
+            child.take(self._waiting.pop(0))
+        while busy := [child for child in self._children if child.task is not None]:
+            ready = wait([child.connection for child in busy])
+            for child in busy:
+                if child.connection in ready:
+                    message = child.hear()
                     if isinstance(message, Finding) and self._waiting:
-                        helper.take(self._waiting.pop(0))
+                        child.take(self._waiting.pop(0))
                     yield message
 
     def stop(self) -> list[Finding]:
@@ -213,13 +213,13 @@ class Survey:
         with ctrl_c_held_back():
             self._stop.set()
             deadline = time.monotonic() + SECONDS_TO_STOP
-            findings = [helper.last_words(deadline) for helper in self._helpers]
-            for helper in self._helpers:
-                helper.end(deadline)
+            findings = [child.last_words(deadline) for child in self._children]
+            for child in self._children:
+                child.end(deadline)
         return [finding for finding in findings if finding is not None]
 
 
-class _Helper:
+class _Child:
     """One process and the line to it."""
 
     def __init__(self, context: SpawnContext, stop: Event):
@@ -270,7 +270,7 @@ class _Helper:
 
 
 def _serve(connection: Connection, stop: Event, parent_pid: int) -> None:
-    """The life of a helper: one task after the other, until the line is closed."""
+    """The life of a child: one task after the other, until the line is closed."""
     become_child(parent_pid)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, Stopped):
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -236,21 +237,30 @@ def test_what_is_saved_of_starts_is_text_and_numbers(kind: str, shown: Demonstra
 
 @pytest.mark.parametrize("kind", ["archive", "backward"])
 def test_practice_begins_with_the_states_of_the_way(kind: str, shown: Demonstration) -> None:
-    """One frame after a state of the route, wherever the lanes are told to be practising."""
+    """One frame after a state of the route, or of the agent's own way along it; a fresh start does not."""
     env = environment(kind, shown)
     console = SmbVectorEnv(1, level="1-1", actions="complex").lanes.console
-    after_a_frame = set()
-    for state in shown.states[::4]:
-        console.load(0, state)
-        console.step(np.zeros((1, 2), np.uint8), 1)
-        after_a_frame.add(console.ram[0].tobytes())
+
+    def a_frame_later(states: Iterable[bytes]) -> set[bytes]:
+        after = set()
+        for state in states:
+            console.load(0, state)
+            console.step(np.zeros((1, 2), np.uint8), 1)
+            after.add(console.ram[0].tobytes())
+        return after
+
+    of_the_way, own = a_frame_later(shown.states[::4]), set()
     _, infos = env.reset(seed=0)
-    began, practised = all_lanes(), 0
+    began, on_the_way, on_its_own = all_lanes(), 0, 0
     for row in actions_of(3, 100):
         for lane in np.flatnonzero(began):
-            at_the_way = env.lanes.console.ram[lane].tobytes() in after_a_frame
-            assert at_the_way == infos["practice"][lane]
-            practised += at_the_way
+            ram = env.lanes.console.ram[lane].tobytes()
+            assert (ram in of_the_way or ram in own) == infos["practice"][lane]
+            on_the_way += ram in of_the_way
+            on_its_own += ram in own
         _, _, terminated, truncated, infos = env.step(row)
+        if kind == "backward":
+            own |= a_frame_later(state for kept in env.lanes.starts._hard["1-1"]._kept for state in kept[-1:])
         began = terminated | truncated
-    assert practised > 5
+    assert on_the_way > 5
+    assert (on_its_own > 0) == (kind == "backward")

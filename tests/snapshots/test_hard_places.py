@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mario_rl.snapshots.hard_places import FADE, LEAD, HardPlaces
+from mario_rl.snapshots.hard_places import FADE, KEPT, LEAD, HardPlaces
 
 STATES = 30
 episodes = st.lists(st.tuples(st.integers(0, 29), st.integers(0, 30), st.booleans()), max_size=40)
@@ -42,3 +42,18 @@ def test_practice_begins_before_the_hardest_place_most_often() -> None:
     assert [resumed.draw_before(np.random.default_rng(5)) for _ in range(9)] == [
         hard.draw_before(np.random.default_rng(5)) for _ in range(9)
     ]
+
+
+def test_the_latest_consoles_of_each_state_are_kept() -> None:
+    hard = HardPlaces(STATES)
+    random = np.random.default_rng(0)
+    assert hard.draw_kept(7, random) is None
+    for number in range(KEPT + 3):
+        hard.keep(7, bytes([number]))
+    hard.keep(8, b"other")
+    drawn = {hard.draw_kept(7, random) for _ in range(200)}
+    assert drawn == {bytes([number]) for number in range(3, KEPT + 3)}
+
+    resumed = HardPlaces(STATES)
+    resumed.load_state_dict(hard.state_dict())
+    assert resumed.draw_kept(8, random) == b"other" and resumed.draw_kept(9, random) is None

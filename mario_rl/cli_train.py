@@ -148,6 +148,8 @@ def _say_how_it_ended(run: RunDirectory, state: State) -> None:
     print(f"run          {where}")
     if state != "SUCCESS":
         print(f"go on        mario-rl train --resume {where}")
+    if not run.weights_pt.exists():  # stopped before there was anything to look at
+        return
     print(f"evaluate     mario-rl evaluate {where}")
     print(f"watch        mario-rl watch {where}")
     print(f"video        mario-rl record {where} -o flag.mp4")

@@ -13,18 +13,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from benchmarks.explore_report import levels_table
 from benchmarks.measurement import machine, say
+from benchmarks.training import CommandFailed, exit_with_status
 from benchmarks.worker import SOURCE_TREE
 
 SEEDS = 3
 NOT_ALL_VERIFIED = 1  # exit code of `mario-rl explore`; that is a result, too
-
-
-class ExploringFailed(RuntimeError):
-    """The command ended badly; what it said is on the screen."""
 
 
 def main() -> int:
@@ -87,7 +84,7 @@ def explored(seed: int, levels: str | None, output: Path) -> dict[str, Any]:
         raise
     wall = time.monotonic() - began
     if code not in (0, NOT_ALL_VERIFIED):
-        raise ExploringFailed(f"`mario-rl explore` ended with exit code {code}")
+        raise CommandFailed(f"`mario-rl explore` ended with exit code {code}")
     report = json.loads(figures.read_text())
     for level in report["levels"].values():
         for name in ("route", "video", "map"):  # where files lie on this machine is nobody's business
@@ -95,17 +92,5 @@ def explored(seed: int, levels: str | None, output: Path) -> dict[str, Any]:
     return report | {"wall_s": round(wall, 1), "load_at_start": round(load, 2)}
 
 
-def exit_with_status() -> NoReturn:
-    """Run `main`; what the user can put right, or wanted, is one line."""
-    try:
-        sys.exit(main())
-    except ExploringFailed as problem:
-        say(str(problem))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(130)
-
-
 if __name__ == "__main__":
-    exit_with_status()
+    exit_with_status(main, can_go_on=False)

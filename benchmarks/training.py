@@ -209,7 +209,7 @@ def first_good_evaluation(
     return int(series["steps"][first]), round(max(status.minutes_trained - seconds_since / 60, 0.0), 2)
 
 
-def exit_with_status(main: Callable[[], int]) -> NoReturn:
+def exit_with_status(main: Callable[[], int], can_go_on: bool = True) -> NoReturn:
     """Run a benchmark; what the user can put right, or wanted, is one line."""
     try:
         sys.exit(main())
@@ -217,7 +217,7 @@ def exit_with_status(main: Callable[[], int]) -> NoReturn:
         say(str(problem))
         sys.exit(1)
     except KeyboardInterrupt:
-        say("interrupted; start again to go on from here")
+        say("interrupted; start again to go on from here" if can_go_on else "interrupted")
         sys.exit(130)
 
 

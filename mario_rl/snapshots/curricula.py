@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ WINDOW = 8  # states around the present point of the route
 BACK, FORWARD = 2, 1
 
 
-class ElsewhereStarts:
+class ElsewhereStarts(ABC):
     """What both have in common: a share of fresh starts, and randomness that can be saved."""
 
     def __init__(self, fresh: float, seed: int):
@@ -42,21 +43,9 @@ class ElsewhereStarts:
                 chosen[lane] = self._draw(levels[int(self._random.integers(len(levels)))], lane)
         return chosen
 
+    @abstractmethod
     def _draw(self, level: str, lane: int) -> Start:
-        raise NotImplementedError
-
-    def stepped(self, lanes: SmbLanes, outcome: Outcome) -> None:
-        """Nothing to do."""
-
-    def began(self, lanes: SmbLanes, which: Mask) -> None:
-        """Nothing to do."""
-
-    def info(self) -> dict[str, npt.NDArray[Any]]:
-        """Nothing to add."""
-        return {}
-
-    def continue_from(self, values: Mapping[str, float]) -> None:
-        """Nothing to remember."""
+        """Where in this level the lane's next episode begins."""
 
     def state_dict(self) -> dict[str, Any]:
         """The randomness; what there is to start from is on disk."""
@@ -80,6 +69,19 @@ class ArchiveStarts(ElsewhereStarts):
         places = self._places[level]
         states = places[int(self._random.integers(len(places)))]
         return Start(level, states[int(self._random.integers(len(states)))])
+
+    def stepped(self, lanes: SmbLanes, outcome: Outcome) -> None:
+        """Nothing to do."""
+
+    def began(self, lanes: SmbLanes, which: Mask) -> None:
+        """Nothing to do."""
+
+    def info(self) -> dict[str, npt.NDArray[Any]]:
+        """Nothing to add."""
+        return {}
+
+    def continue_from(self, values: Mapping[str, float]) -> None:
+        """Nothing to remember."""
 
 
 class BackwardStarts(ElsewhereStarts):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import copy
-import io
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from mario_rl._native import StateError
 from mario_rl.environment.smb.vector import SmbVectorEnv
+from tests.snapshots.lives import assert_same, through_a_file
 
 LANES = 4
 # Short episodes on levels with pipes, water, lifts and a maze: many resets, waits and truncations.
@@ -30,29 +29,6 @@ def actions_of(seed: int, steps: int) -> np.ndarray:
     random = np.random.default_rng(seed)
     to_the_right = random.integers(1, 5, (steps, LANES))
     return np.where(random.random((steps, LANES)) < 0.1, random.integers(0, 12, (steps, LANES)), to_the_right)
-
-
-def assert_same(first: Any, second: Any) -> None:
-    """Through tuples, dicts, and arrays of arrays."""
-    if isinstance(first, dict):
-        assert first.keys() == second.keys()
-        for key in first:
-            assert_same(first[key], second[key])
-    elif isinstance(first, tuple | list) or (isinstance(first, np.ndarray) and first.dtype == object):
-        assert len(first) == len(second)
-        for one, other in zip(first, second, strict=True):
-            assert_same(one, other)
-    elif isinstance(first, np.ndarray):
-        np.testing.assert_array_equal(first, second, strict=True)
-    else:
-        assert first == second
-
-
-def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    return torch.load(file, weights_only=True)
 
 
 def play(env: SmbVectorEnv, actions: np.ndarray) -> Iterator[tuple[Any, ...]]:

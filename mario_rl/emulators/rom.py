@@ -1,11 +1,13 @@
 """Which ROM file is which game, and where this machine keeps it.
 
-A ROM is identified by the SHA-256 of its file. The project ships no Nintendo ROM; `find_rom` looks, in this order, at
+A ROM is identified by the SHA-256 (or MD5) of its file. The project ships no Nintendo ROM; `find_rom` looks, in this
+order, at
 
 1. the path the caller gives (`--rom`),
 2. the environment variable of the game (`MARIO_RL_SMB_ROM`),
 3. the ROMs imported with `mario-rl rom import` (the newest import of that game first),
-4. the file inside an installed ROM package, found without importing that package.
+4. the file inside an installed package, found without importing that package. For Dr. Mario that is Antidote, the
+   project's own cartridge of the same game, so there is always one.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 import platformdirs
 
 UNKNOWN_GAME = "unknown"
+UNKNOWN_DUMP = "unknown dump"
 
 
 class RomNotFound(FileNotFoundError):
@@ -29,12 +32,19 @@ class RomNotFound(FileNotFoundError):
 
 @dataclass(frozen=True)
 class Game:
-    """A game we know: its dumps by SHA-256, and the Python package that may carry its file."""
+    """A game we know: its dumps by SHA-256 or MD5, and the Python package that may carry its file."""
 
     title: str
     dumps: dict[str, str]
     package: str
     package_file: str
+    how_to_get_the_package: str
+    package_dump: str = UNKNOWN_DUMP
+    """What the package's file is, if that is not told by its hash."""
+
+    def dump(self, data: bytes) -> str | None:
+        """The name of the dump with these bytes, or None if we do not know it."""
+        return self.dumps.get(sha256_of(data)) or self.dumps.get(hashlib.md5(data, usedforsecurity=False).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -45,14 +55,13 @@ class RomFile:
     sha256: str
     game: str
     source: str
+    dump: str = UNKNOWN_DUMP
 
     @property
     def title(self) -> str:
         """The game and the dump in words, for people."""
         game = GAMES.get(self.game)
-        if game is None:
-            return "unknown game"
-        return f"{game.title}, {game.dumps.get(self.sha256, 'unknown dump')}"
+        return "unknown game" if game is None else f"{game.title}, {self.dump}"
 
 
 GAMES = {
@@ -65,6 +74,18 @@ GAMES = {
         },
         package="gym_super_mario_bros",
         package_file="_roms/super-mario-bros.nes",
+        how_to_get_the_package="`pip install --no-deps gym-super-mario-bros==7.4.0`",
+    ),
+    "drmario": Game(
+        title="Dr. Mario",
+        dumps={
+            "d3ec44424b5ac1a4dc77709829f721c9": "Japan, USA",
+            "8181d696756578fc92e6c4c86da01904": "Japan, USA, revision A",
+        },
+        package="mario_rl",
+        package_file="roms/antidote.nes",
+        how_to_get_the_package="`pip install --force-reinstall mario-rl` (it carries Antidote)",
+        package_dump="Antidote, our own cartridge",
     ),
 }
 
@@ -74,9 +95,9 @@ def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def identify(sha256: str) -> str:
-    """The key in `GAMES` of the dump with this hash, or `UNKNOWN_GAME`."""
-    return next((name for name, game in GAMES.items() if sha256 in game.dumps), UNKNOWN_GAME)
+def identify(data: bytes) -> str:
+    """The key in `GAMES` of the dump with these bytes, or `UNKNOWN_GAME`."""
+    return next((name for name, game in GAMES.items() if game.dump(data) is not None), UNKNOWN_GAME)
 
 
 def environment_variable(game: str) -> str:
@@ -91,7 +112,7 @@ def data_directory() -> Path:
 
 
 def find_rom(game: str, explicit: str | os.PathLike[str] | None = None) -> Path:
-    """The ROM file to use for `game` ("smb"), by the order in this module's docstring.
+    """The ROM file to use for `game` ("smb" or "drmario"), by the order in this module's docstring.
 
     Raises RomNotFound if there is none, or if the path the user named does not exist: a named file that is
     missing is never silently replaced by another one.
@@ -102,7 +123,7 @@ def find_rom(game: str, explicit: str | os.PathLike[str] | None = None) -> Path:
         return rom.path
     raise RomNotFound(
         f"no {GAMES[game].title} ROM found: run `mario-rl rom import FILE`, or set {environment_variable(game)}=FILE, "
-        f"or run `pip install --no-deps gym-super-mario-bros==7.4.0`"
+        f"or run {GAMES[game].how_to_get_the_package}"
     )
 
 
@@ -116,14 +137,16 @@ def located_roms(game: str, explicit: str | os.PathLike[str] | None = None) -> I
     yield from imported_roms(game)
     packaged = _file_in_package(GAMES[game])
     if packaged is not None:
-        yield RomFile(packaged, sha256_of(packaged.read_bytes()), game, f"package {GAMES[game].package}")
+        data = packaged.read_bytes()
+        dump = GAMES[game].dump(data) or GAMES[game].package_dump
+        yield RomFile(packaged, sha256_of(data), game, f"package {GAMES[game].package}", dump)
 
 
 def imported_roms(game: str) -> list[RomFile]:
     """The imported ROMs of `game` (or `UNKNOWN_GAME`), the newest import first."""
     files = list((data_directory() / "roms" / game).glob("*.nes"))
     files.sort(key=lambda file: (-file.stat().st_mtime_ns, file.name))
-    return [RomFile(file, file.stem, game, "imported") for file in files]
+    return [RomFile(file, file.stem, game, "imported", _dump_of(game, file.read_bytes())) for file in files]
 
 
 def import_rom(file: str | os.PathLike[str], game: str | None = None) -> RomFile:
@@ -139,11 +162,11 @@ def import_rom(file: str | os.PathLike[str], game: str | None = None) -> RomFile
     data = _existing_file(file).read_bytes()
     Rom(data)
     sha256 = sha256_of(data)
-    known = identify(sha256)
+    known = identify(data)
     chosen = known if known != UNKNOWN_GAME else game or UNKNOWN_GAME
     target = data_directory() / "roms" / chosen / f"{sha256}.nes"
     _write_atomically(target, data)
-    return RomFile(target, sha256, chosen, "imported")
+    return RomFile(target, sha256, chosen, "imported", _dump_of(chosen, data))
 
 
 def _existing_file(file: str | os.PathLike[str]) -> Path:
@@ -157,7 +180,12 @@ def _named_by_user(file: str | os.PathLike[str], game: str, source: str) -> RomF
     path = Path(file).expanduser()
     if not path.is_file():
         raise RomNotFound(f"{path} (from {source}): no such ROM file; correct {source} or leave it out")
-    return RomFile(path, sha256_of(path.read_bytes()), game, source)
+    data = path.read_bytes()
+    return RomFile(path, sha256_of(data), game, source, _dump_of(game, data))
+
+
+def _dump_of(game: str, data: bytes) -> str:
+    return (GAMES[game].dump(data) if game in GAMES else None) or UNKNOWN_DUMP
 
 
 def _file_in_package(game: Game) -> Path | None:

@@ -3,16 +3,25 @@
 import gymnasium
 
 SMB = "mario_rl/SuperMarioBros-v0"
+DRMARIO = "mario_rl/DrMario-v0"
+DRMARIO_PLACEMENT = "mario_rl/DrMarioPlacement-v0"
+
+_ENTRY_POINTS = {
+    SMB: ("smb.env:SmbEnv", "smb.vector:SmbVectorEnv"),
+    DRMARIO: ("drmario.env:DrMarioEnv", "drmario.vector:DrMarioVectorEnv"),
+    DRMARIO_PLACEMENT: ("drmario.placement:DrMarioPlacementEnv", "drmario.vector:DrMarioPlacementVectorEnv"),
+}
 
 
 def register_environments() -> None:
     """Tell Gymnasium the ids; doing so twice changes nothing."""
-    if SMB not in gymnasium.registry:
-        gymnasium.register(
-            SMB,
-            entry_point="mario_rl.environment.smb.env:SmbEnv",
-            vector_entry_point="mario_rl.environment.smb.vector:SmbVectorEnv",
-        )
+    for name, (single, vector) in _ENTRY_POINTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point=f"mario_rl.environment.{single}",
+                vector_entry_point=f"mario_rl.environment.{vector}",
+            )
 
 
 register_environments()

@@ -7,18 +7,18 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import VectorEnv
 
-from mario_rl.environment import SMB
+from mario_rl.environment import DRMARIO, DRMARIO_PLACEMENT, SMB
 
-ENVIRONMENTS = {"smb": SMB}
+ENVIRONMENTS = {"smb": SMB, "drmario": DRMARIO, "drmario-placement": DRMARIO_PLACEMENT}
 
 
 def make_env(game: str, **settings: Any) -> gymnasium.Env[Any, Any]:
-    """One environment of `game` ("smb"); `settings` as in docs/environment.md."""
+    """One environment of `game` ("smb", "drmario"...); `settings` as in docs/environment.md and docs/drmario.md."""
     return gymnasium.make(_id_of(game), **settings)
 
 
 def make_vector_env(game: str, lanes: int, threads: int = 1, **settings: Any) -> VectorEnv[Any, Any, Any]:
-    """`lanes` environments of `game` on one batch of consoles; autoreset mode SAME_STEP."""
+    """`lanes` environments of `game` on one batch of games; autoreset mode SAME_STEP."""
     return gymnasium.make_vec(
         _id_of(game), num_envs=lanes, vectorization_mode="vector_entry_point", threads=threads, **settings
     )

@@ -1,0 +1,1 @@
+"""Dr. Mario: the rules engine, and the environments on it."""

@@ -1,0 +1,241 @@
+"""What the games run on: the rules engine, or consoles with a cartridge.
+
+`Games` is what the environments need of either.
+
+A round that begins with the same seed, levels and speeds is the same round on all of them, byte for byte
+(docs/drmario.md), so everything above this file neither knows nor asks what is underneath.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mario_rl.emulators.base import RAM_SIZE, Emulator, Screen
+from mario_rl.emulators.embedded import EmbeddedBatch
+from mario_rl.emulators.rom import find_rom
+from mario_rl.environment.drmario.memory import GameMemory, Ints, Mask
+from mario_rl.environment.drmario.menu import Menu
+from mario_rl.environment.drmario.picture import draw
+from mario_rl.environment.drmario.rules import RulesBatch
+from mario_rl.environment.drmario.settings import GameSettings
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Games(Protocol):
+    """n games that are stepped together."""
+
+    lanes: int
+    game: GameMemory  # looks at their RAM
+
+    def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
+        """Bring the masked games to the start of play (mode 4) with nothing pressed.
+
+        `seeds` int32[n]; `levels` and `speeds` int32[n, 2], by player.
+        """
+
+    def step(self, pads: Bytes, frames: int | Ints = 1, lanes: Mask | None = None) -> None:
+        """Hold pads[n, 2] for some frames (for all, or by game) in every game, or in the masked ones."""
+
+    def frame(self, lane: int) -> Bytes:
+        """A picture of a game, uint8[240, 256, 3]."""
+
+    def save(self, lane: int) -> bytes:
+        """The whole state of a game."""
+
+    def load_all(self, states: list[bytes]) -> None:
+        """Put a saved state into every game; a ValueError, and no change, if one of them is none."""
+
+    def identity(self) -> str:
+        """What the states are of: they load only where this is the same."""
+
+    def close(self) -> None:
+        """Release everything. Idempotent."""
+
+
+class RulesGames:
+    """Games on the rules engine."""
+
+    def __init__(self, lanes: int, threads: int = 1):
+        self.lanes = lanes
+        self.batch = RulesBatch(lanes, threads)
+        self.game = GameMemory(self.batch.ram)
+
+    def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
+        """See `Games.begin`."""
+        self.batch.reset(seeds, levels, speeds, players, lanes)
+        self.batch.skip_intro(lanes)
+
+    def step(self, pads: Bytes, frames: int | Ints = 1, lanes: Mask | None = None) -> None:
+        """See `Games.step`."""
+        self.batch.step(pads, frames, lanes)
+
+    def frame(self, lane: int) -> Bytes:
+        """Drawn from the RAM: both bottles, the next capsules, the viruses left."""
+        return draw(self.batch.ram[lane])
+
+    def save(self, lane: int) -> bytes:
+        """See `Games.save`."""
+        return self.batch.save(lane)
+
+    def load_all(self, states: list[bytes]) -> None:
+        """See `Games.load_all`."""
+        before = [self.batch.save(lane) for lane in range(self.lanes)]
+        try:
+            for lane, state in enumerate(states):
+                self.batch.load(lane, state)
+        except ValueError:
+            for lane, state in enumerate(before):
+                self.batch.load(lane, state)
+            raise
+
+    def identity(self) -> str:
+        """See `Games.identity`."""
+        return "rules"
+
+    def close(self) -> None:
+        """Nothing to release early."""
+
+
+class EmulatorGames:
+    """Games on consoles, one a lane; a menu is walked through to begin one."""
+
+    def __init__(self, console: EmbeddedBatch | ConsoleList, name: str, draw: bool):
+        self.lanes = console.lanes
+        self.console = console
+        self.game = GameMemory(console.ram)
+        self._menu = Menu(console)
+        self._name = name
+        self._screen: Screen = "draw" if draw else "off"
+
+    def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
+        """See `Games.begin`."""
+        self._menu.begin(lanes, seeds, levels, speeds, players)
+
+    def step(self, pads: Bytes, frames: int | Ints = 1, lanes: Mask | None = None) -> None:
+        """See `Games.step`."""
+        self.console.step(pads, frames, lanes, self._screen)
+
+    def frame(self, lane: int) -> Bytes:
+        """The console's own picture."""
+        return self.console.frame(lane)
+
+    def save(self, lane: int) -> bytes:
+        """See `Games.save`."""
+        return self.console.save(lane)
+
+    def load_all(self, states: list[bytes]) -> None:
+        """See `Games.load_all`."""
+        self.console.load_lanes(np.ones(self.lanes, np.bool_), states)
+
+    def identity(self) -> str:
+        """See `Games.identity`."""
+        return self._name
+
+    def close(self) -> None:
+        """Release the consoles."""
+        self.console.close()
+
+
+class ConsoleList:
+    """Single consoles side by side, with the calls of `EmulatorBatch` that are needed here."""
+
+    def __init__(self, consoles: Sequence[Emulator]):
+        self._consoles = list(consoles)
+        self.lanes = len(self._consoles)
+        # A copy: the RAM of a console elsewhere may come as a new array each time.
+        self.ram = np.zeros((self.lanes, RAM_SIZE), np.uint8)
+        self._look(range(self.lanes))
+
+    def step(self, pads: Bytes, frames: int | Ints, mask: Mask | None = None, screen: Screen = "off") -> None:
+        """See `EmulatorBatch.step`."""
+        counts = np.broadcast_to(frames, self.lanes)
+        lanes = np.flatnonzero(counts if mask is None else counts * mask).tolist()
+        for lane in lanes:
+            both = (int(pads[lane, 0]), int(pads[lane, 1]))
+            self._consoles[lane].step(both, int(counts[lane]), render=screen != "off")
+        self._look(lanes)
+
+    def poke(self, lane: int, address: int, value: int) -> None:
+        """Write a byte of RAM."""
+        self._consoles[lane].ram[address] = value
+        self.ram[lane, address] = value
+
+    def frame(self, lane: int) -> Bytes:
+        """The lane's last drawn frame."""
+        return self._consoles[lane].frame()
+
+    def save(self, lane: int) -> bytes:
+        """The lane's state."""
+        return self._consoles[lane].save()
+
+    def load_lanes(self, mask: Mask, states: list[bytes]) -> None:
+        """Restore one state into each lane of `mask`, in order; if one is refused, all lanes are as they were."""
+        lanes = np.flatnonzero(mask).tolist()
+        before = [self._consoles[lane].save() for lane in lanes]
+        try:
+            for lane, state in zip(lanes, states, strict=True):
+                self._consoles[lane].load(state)
+        except ValueError:
+            for lane, state in zip(lanes, before, strict=True):
+                self._consoles[lane].load(state)
+            raise
+        self._look(lanes)
+
+    def power(self, lane: int) -> None:
+        """Switch the lane off and on again."""
+        self._consoles[lane].power()
+        self._look([lane])
+
+    def close(self) -> None:
+        """Release the consoles."""
+        for console in self._consoles:
+            console.close()
+
+    def _look(self, lanes: Sequence[int]) -> None:
+        for lane in lanes:
+            self.ram[lane] = self._consoles[lane].ram
+
+
+def open_games(settings: GameSettings, lanes: int, threads: int = 1, draw: bool = False) -> Games:
+    """The games an environment of these settings plays; a ValueError or RomNotFound in one line if that cannot be."""
+    backend = settings.backend
+    if backend == "rules":
+        return RulesGames(lanes, threads)
+    if not isinstance(backend, str):
+        consoles: list[Any] = list(backend) if isinstance(backend, Sequence) else [backend]
+        if len(consoles) != lanes or not all(isinstance(console, Emulator) for console in consoles):
+            raise ValueError(
+                f"backend is not {lanes} console(s): each lane needs an object that keeps the Emulator contract"
+            )
+        return EmulatorGames(ConsoleList(consoles), type(consoles[0]).__name__, draw)
+    if backend == "embedded":
+        batch = EmbeddedBatch(_cartridge(settings).read_bytes(), lanes, threads)
+        return EmulatorGames(batch, f"embedded {batch.rom.hash:016x}", draw)
+    if backend == "mednafen":
+        cartridge = _cartridge(settings)
+        opener = _optional("mednafen", "MednafenEmulator")
+        return EmulatorGames(ConsoleList([opener(cartridge) for _ in range(lanes)]), backend, draw)
+    if backend.startswith(("http://", "https://")):
+        if lanes != 1:
+            raise ValueError(f"{backend} is one console: it plays one lane, not {lanes}")
+        return EmulatorGames(ConsoleList([_optional("remote", "RemoteEmulator")(backend)]), backend, draw)
+    raise ValueError(f"unknown backend {backend!r}; use rules, embedded, mednafen, an http:// address or an Emulator")
+
+
+def _cartridge(settings: GameSettings) -> Path:
+    return find_rom("drmario", settings.rom)
+
+
+def _optional(module: str, name: str) -> Any:
+    """A kind of console that not every installation has."""
+    try:
+        return getattr(importlib.import_module(f"mario_rl.emulators.{module}"), name)
+    except (ImportError, AttributeError) as missing:
+        raise ValueError(f"the {module} backend is not installed; use rules or embedded") from missing

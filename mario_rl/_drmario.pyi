@@ -7,6 +7,8 @@ BOARD_FEATURES: tuple[str, ...]
 PLACEMENT_FEATURES: tuple[str, ...]
 PLACEMENT_FEATURES_MOST: bytes
 
+LONGEST_SCRIPT: int
+
 class StateError(ValueError):
     """Bytes that are not the RAM of a game; nothing was changed."""
 
@@ -45,6 +47,23 @@ class Games:
     def script(self, game: int, placement: int, seat: int = 0) -> bytes: ...
     def next_decision(self, mask: NDArray[np.bool_] | None = None) -> NDArray[np.uint8]: ...
     def place(self, placements: ArrayLike, mask: NDArray[np.bool_] | None = None) -> NDArray[np.uint8]: ...
+    def write_scripts(
+        self,
+        placements: ArrayLike,
+        pads: NDArray[np.uint8],
+        lengths: NDArray[np.int32],
+        next: NDArray[np.int32],
+        seat: int = 0,
+        mask: NDArray[np.bool_] | None = None,
+    ) -> None: ...
+    def follow(
+        self,
+        scripts: list[tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]]],
+        deciders: int,
+        totals: NDArray[np.int32],
+        frames: NDArray[np.int32],
+        mask: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.uint8]: ...
     def board_features(self, seat: int = 0) -> NDArray[np.int16]: ...
     def ratings(
         self, weights: NDArray[np.float32], plies: int = 1, seat: int = 0, mask: NDArray[np.bool_] | None = None

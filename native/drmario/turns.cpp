@@ -60,20 +60,24 @@ int skip_idle_frames(Ram &ram) {
     return frames;
 }
 
-uint8_t play_to_decision(Ram &ram, Plan *plans[2], bool &stuck) {
+uint8_t play_to_decision(Ram &ram, Plan *plans[2], bool &stuck, uint8_t deciders, Tally *tally) {
     // The longest chain takes some thousand frames.
     constexpr int kLongest = 100000;
     stuck = false;
-    for (int frames = 0; frames < kLongest; ++frames) {
+    for (int frames = 1; frames < kLongest; ++frames) {
         if (!plans[0]->active() && !plans[1]->active()) frames += skip_idle_frames(ram);
         const uint8_t first = plans[0]->take(), second = plans[1]->take();
         run_frame(ram, first, second);
+        if (tally) {
+            tally->look(ram);
+            tally->frames = frames;
+        }
         if (ram.mode != kPlay || ram.phase != kPlaying) {
             plans[0]->clear();
             plans[1]->clear();
             return 0;
         }
-        const uint8_t waiting = seats_waiting(ram);
+        const uint8_t waiting = seats_waiting(ram) & deciders;
         if (waiting) return waiting;
     }
     stuck = true;

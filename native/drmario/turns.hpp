@@ -2,6 +2,7 @@
 #pragma once
 
 #include "placements.hpp"
+#include "tally.hpp"
 
 namespace drmario {
 
@@ -23,9 +24,10 @@ uint8_t seats_waiting(const Ram &ram);
 // Passes over frames in which nothing but counters changes when no pad is touched; how many they were.
 int skip_idle_frames(Ram &ram);
 
-// Plays the plans, and nothing else on the pads, until a seat without one stands at a decision (returned, see above) or
-// the round has ended (0). Exactly as if run_frame() had been called for every frame. `stuck` is set if neither
+// Plays the plans, and nothing else on the pads, until one of the `deciders` stands at a decision (returned, see above)
+// or the round has ended (0). Exactly as if run_frame() had been called for every frame. `stuck` is set if neither
 // happens, which bytes from somewhere else can bring about.
-uint8_t play_to_decision(Ram &ram, Plan *plans[2], bool &stuck);
+uint8_t play_to_decision(Ram &ram, Plan *plans[2], bool &stuck, uint8_t deciders = kFirstWaits | kSecondWaits,
+                         Tally *tally = nullptr);
 
 }  // namespace drmario

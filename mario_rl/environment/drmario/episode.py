@@ -15,6 +15,8 @@ import numpy.typing as npt
 from mario_rl.environment.drmario.memory import COLUMNS, GameMemory, Ints, Mask
 from mario_rl.environment.drmario.tally import Tally
 
+Index = npt.NDArray[np.intp]
+
 RESULTS = ("", "win", "loss", "draw", "top_out")  # "": the round is not over
 
 
@@ -71,11 +73,23 @@ class Rounds:
         locks = self.tally.locks.copy()
         self.tally.look(game)
         lanes, seats = np.nonzero(self.tally.locks > locks)
-        if len(lanes):
-            # x and rotation stay where they are while the capsule settles
-            column, rotation = game.x[lanes, seats] % COLUMNS, game.rotation[lanes, seats] % 4
-            self.rests[lanes, seats, column, rotation] += 1
-            self._novelty[lanes, seats] += 1 / np.sqrt(self.rests[lanes, seats, column, rotation])
+        # x and rotation stay where they are while the capsule settles
+        self._came_to_rest(lanes, seats, game.x[lanes, seats] % COLUMNS, game.rotation[lanes, seats] % 4)
+
+    def caught_up(self, game: GameMemory, locks: Ints, columns: Ints, rotations: Ints) -> None:
+        """The games ran, and what happened was counted meanwhile.
+
+        `locks` [n, 2] are those before; `columns` and `rotations` say where capsules came to rest, if any did.
+        """
+        self.tally.catch_up(game)
+        new = self.tally.locks - locks
+        for already in range(int(new.max(initial=0))):  # who is not asked may have dropped several
+            lanes, seats = np.nonzero(new > already)
+            self._came_to_rest(lanes, seats, columns[lanes, seats], rotations[lanes, seats])
+
+    def _came_to_rest(self, lanes: Index, seats: Index, columns: npt.NDArray[Any], rotations: npt.NDArray[Any]) -> None:
+        self.rests[lanes, seats, columns, rotations] += 1
+        self._novelty[lanes, seats] += 1 / np.sqrt(self.rests[lanes, seats, columns, rotations])
 
     def outcome(self, game: GameMemory, seat: int) -> Outcome:
         """What the step did, from a seat."""

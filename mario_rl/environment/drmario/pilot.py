@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.memory import COLUMNS, ROWS, GameMemory, Ints, Mask
-from mario_rl.environment.drmario.planner import LONGEST_SCRIPT, NOWHERE, Chooser, Planner, at_decision
+from mario_rl.environment.drmario.planner import NOWHERE, Chooser, Planner, at_decision
+from mario_rl.environment.drmario.rules import LONGEST_SCRIPT, Scripts
 
 
 @dataclass
@@ -45,7 +46,6 @@ class Pilot:
         self._game = game
         games = len(game.ram)
         self.scripts = np.zeros((games, LONGEST_SCRIPT), np.uint8)
-        self.runs = np.ones((games, LONGEST_SCRIPT), np.uint16)  # frames from each one on in which the pad stays
         self.lengths = np.zeros(games, np.int32)
         self.position = np.zeros(games, np.int32)
         self.targets = np.full(games, NOWHERE, np.int32)
@@ -61,21 +61,13 @@ class Pilot:
 
     def send(self, lanes: Mask, placements: npt.NDArray[Any]) -> None:
         """Begin to steer the masked games' capsules, which wait (and were looked at), to these places."""
-        sent = np.flatnonzero(lanes)
-        for lane in sent.tolist():
-            script = self._planner.script(lane, int(placements[lane]), self.seat)
-            self.scripts[lane, : len(script)] = np.frombuffer(script, np.uint8)
-            self.lengths[lane] = len(script)
-        self.position[sent], self.targets[sent] = 0, placements[sent]
-        self._count_runs(sent)
+        self._planner.write_scripts(placements, self.script_arrays, self.seat, lanes)
+        self.targets[lanes] = placements[lanes]
 
-    def _count_runs(self, lanes: npt.NDArray[np.intp]) -> None:
-        longest = int(self.lengths[lanes].max(initial=0))
-        scripts, frame = self.scripts[lanes, :longest], np.arange(longest, dtype=np.int32)
-        ends = np.repeat(self.lengths[lanes, None], longest, axis=1)
-        ends[:, :-1] = np.where(scripts[:, 1:] != scripts[:, :-1], frame[1:], ends[:, :-1])
-        next_end = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
-        self.runs[lanes, :longest] = np.maximum(next_end - frame, 1)
+    @property
+    def script_arrays(self) -> Scripts:
+        """The scripts and how far they have come: the arrays themselves."""
+        return Scripts(self.scripts, self.lengths, self.position)
 
     def steering(self) -> Mask:
         """bool[n]: a script is under way."""
@@ -84,10 +76,6 @@ class Pilot:
     def pads(self) -> npt.NDArray[np.uint8]:
         """uint8[n]: what to hold in the next frame."""
         return self.scripts[self._lanes, np.minimum(self.position, LONGEST_SCRIPT - 1)] * self.steering()
-
-    def steady_frames(self) -> Ints:
-        """int32[n]: for how many frames `pads` stays the same; only where a script is under way."""
-        return self.runs[self._lanes, np.minimum(self.position, LONGEST_SCRIPT - 1)].astype(np.int32)
 
     def advance(self, frames: Ints) -> None:
         """The games ran for so many frames; see whether those whose script is done came to rest as planned."""
@@ -107,7 +95,7 @@ class Pilot:
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What it remembers, by name: the arrays themselves."""
-        names = ("scripts", "runs", "lengths", "position", "targets", "landed", "missed")
+        names = ("scripts", "lengths", "position", "targets", "landed", "missed")
         return {f"pilot{self.seat + 1}_{name}": getattr(self, name) for name in names}
 
 

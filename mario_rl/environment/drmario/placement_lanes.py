@@ -16,23 +16,22 @@ from gymnasium import spaces
 
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.choices import Choices
+from mario_rl.environment.drmario.console import RulesGames
 from mario_rl.environment.drmario.episode import Outcome
 from mario_rl.environment.drmario.lanes import Info, Lanes
-from mario_rl.environment.drmario.memory import Ints, Mask
+from mario_rl.environment.drmario.memory import COLUMNS, ROWS, Mask
 from mario_rl.environment.drmario.observation import Observation, Seen, observation_of, seen_by_one
 from mario_rl.environment.drmario.pilot import Pilot
 from mario_rl.environment.drmario.placements import PLACEMENT_FEATURES
-from mario_rl.environment.drmario.planner import Planner, at_decision, bot_of
+from mario_rl.environment.drmario.planner import SPAWN_COLUMN, Planner, at_decision, bot_of
 from mario_rl.environment.drmario.reward import Floats
+from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.environment.drmario.settings import PlacementSettings, Policy
-from mario_rl.environment.drmario.tally import LONGEST_GAP
 
-# A single player's counters keep a match for longer than this: the capsule after it is thrown in 22 frames.
-LONGEST_GAP_ALONE = 16
-# With two players the last settle step comes five frames before the next capsule can be moved.
-SETTLING_FRAMES = 4
 # The longest chains take some thousand frames; this bound only guards the loop.
 LONGEST_STEP = 20_000
+# The placement of a capsule that nobody touches, but for its height.
+LEFT_ALONE = SPAWN_COLUMN
 
 
 class PlacementLanes(Lanes):
@@ -66,7 +65,6 @@ class PlacementLanes(Lanes):
         self._policy: Policy | None = settings.opponent if self._bot is None and callable(settings.opponent) else None
         # Nobody plays the other seat if there is no opponent, unless `versus` makes it somebody's.
         self.played = [seat == self.seat or settings.opponent is not None for seat in range(settings.seats)]
-        self._gap = LONGEST_GAP if settings.seats == 2 else LONGEST_GAP_ALONE
         self.illegal = np.zeros(lanes, np.bool_)
 
     def reset(self, lanes: Mask, options: Any = None) -> None:
@@ -95,40 +93,45 @@ class PlacementLanes(Lanes):
     def play_on(self, lanes: Mask, seats: list[int]) -> None:
         """Run the masked games until one of these seats waits for a choice, or the round is over."""
         game, playing = self.game, lanes.copy()
-        alone = self.settings.seats == 1
         for _ in range(LONGEST_STEP):
             if not playing.any():
                 return
-            if not alone and self.other not in seats:
+            if self.settings.seats == 2 and self.other not in seats:
                 self._opponent_decides(playing)
-            frames = np.full(self.lanes, self._gap, np.int32)
-            steered = np.zeros(self.lanes, np.bool_)
-            for pilot in self.pilots:
-                self.pads[playing, pilot.seat] = pilot.pads()[playing]
-                steered = pilot.steering()
-                own = np.where(steered, pilot.steady_frames(), self._undisturbed(pilot.seat))
-                np.minimum(frames, own, out=frames)
-            frames *= playing
-            self.games.step(self.pads, frames, playing)
-            for pilot in self.pilots:
-                pilot.advance(frames)
-            self.rounds.frames += frames
-            if alone and (steered | ~playing).all():
-                continue  # capsules in the air: there is nothing to count yet
-            self.rounds.watch(game)
+            if isinstance(self.games, RulesGames):
+                self._follow_scripts(self.games.batch, playing)
+            else:
+                self._hold_pads(playing)
             playing &= ~(game.round_over() | (game.mode != memory.MODE_PLAY))
             for seat in seats:
                 playing &= ~at_decision(game, seat)
 
-    def _undisturbed(self, seat: int) -> Ints:
-        """int[n]: frames for which a seat that is not being steered surely needs no decision."""
-        if not self.played[seat]:
-            return np.full(self.lanes, self._gap)
-        action = self.game.action[:, seat]
-        if self.settings.seats == 2:
-            return np.where(action == memory.ACTION_SETTLING, SETTLING_FRAMES, 1)
-        to_be_thrown = (action != memory.ACTION_FALLING) & (action != memory.ACTION_SPAWNED)
-        return np.where(action == memory.ACTION_THROW, self.game.throw_frames(), np.where(to_be_thrown, self._gap, 1))
+    def _follow_scripts(self, batch: RulesBatch, lanes: Mask) -> None:
+        """On the rules engine: on to the next decision of anybody who plays, in one call."""
+        tally = self.rounds.tally
+        locks, frames = tally.locks.copy(), np.zeros(self.lanes, np.int32)
+        deciders = sum(1 << seat for seat in range(self.settings.seats) if self.played[seat])
+        targets = np.full((self.lanes, 2), LEFT_ALONE)
+        for pilot in self.pilots:
+            if self.played[pilot.seat]:
+                targets[:, pilot.seat] = pilot.targets
+        scripts = [pilot.script_arrays for pilot in self.pilots]
+        batch.follow(scripts, deciders, tally.totals, frames, lanes)
+        self.pads[lanes] = self.game.held[lanes]
+        self.rounds.frames += frames
+        self.rounds.caught_up(self.game, locks, targets % COLUMNS, targets // (ROWS * COLUMNS))
+
+    def _hold_pads(self, lanes: Mask) -> None:
+        """On consoles: on by a frame, or to the end of a throw, which nothing can disturb."""
+        for pilot in self.pilots:
+            self.pads[lanes, pilot.seat] = pilot.pads()[lanes]
+        thrown = (self.game.players == 1) & (self.game.action[:, 0] == memory.ACTION_THROW)
+        frames = np.where(thrown, self.game.throw_frames(), 1).astype(np.int32) * lanes
+        self.games.step(self.pads, frames, lanes)
+        for pilot in self.pilots:
+            pilot.advance(frames)
+        self.rounds.frames += frames
+        self.rounds.watch(self.game)
 
     def _opponent_decides(self, lanes: Mask) -> None:
         """Let the opponent choose where, in the masked games, its capsule waits."""

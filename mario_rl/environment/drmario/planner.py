@@ -15,13 +15,11 @@ from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.console import Games, RulesGames
 from mario_rl.environment.drmario.memory import ROWS, GameMemory, Mask
 from mario_rl.environment.drmario.placements import FEATURES_MOST, PLACEMENTS
-from mario_rl.environment.drmario.rules import RulesBatch
+from mario_rl.environment.drmario.rules import RulesBatch, Scripts
 
 ROTATIONS = 4
 NOWHERE = -1
 SPAWN_COLUMN = 3
-# A capsule left alone on LOW takes 16 x 40 frames to the bottom; no script is longer than the engine's limit.
-LONGEST_SCRIPT = 1024
 # Our own cartridge and the engine keep the phase of a finished round here; another cartridge may keep anything.
 _PHASE = 0x59
 
@@ -78,9 +76,9 @@ class Planner:
         """float32[n, k, features] in 0 to 1 of placements [n, k] (-1: none, all 0) in games that were looked at."""
         return np.divide(self.batch.placement_features(placements, seat), FEATURES_MOST, dtype=np.float32)
 
-    def script(self, lane: int, placement: int, seat: int) -> bytes:
-        """The pads that take the seat's capsule there, one a frame. The game must have been looked at."""
-        return self.batch.script(lane, placement, seat)
+    def write_scripts(self, placements: npt.NDArray[Any], scripts: Scripts, seat: int, lanes: Mask) -> None:
+        """The pads that take the seat's capsules there, for the masked games, which must have been looked at."""
+        self.batch.write_scripts(placements, scripts, seat, lanes)
 
 
 def bot_of(opponent: object) -> Chooser | None:

@@ -18,18 +18,32 @@ or capsule by capsule (see placements.py):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mario_rl._drmario import BOARD_FEATURES, Games, StateError, image_mask
+from mario_rl._drmario import BOARD_FEATURES, LONGEST_SCRIPT, Games, StateError, image_mask
 from mario_rl.environment.drmario.placements import Placements
 
-__all__ = ["BOARD_FEATURES", "HIGH", "IMAGE", "LOW", "MEDIUM", "RulesBatch", "StateError"]
+__all__ = ["BOARD_FEATURES", "HIGH", "IMAGE", "LONGEST_SCRIPT", "LOW", "MEDIUM", "RulesBatch", "Scripts", "StateError"]
 
 LOW, MEDIUM, HIGH = 0, 1, 2
 
 IMAGE = image_mask()
 """bool[2048]: the bytes of a console's RAM that are the game; the others belong to pictures and sound."""
+
+
+class Scripts(NamedTuple):
+    """The scripts of one seat, kept by the caller."""
+
+    pads: NDArray[np.uint8]
+    """[n, LONGEST_SCRIPT]"""
+    lengths: NDArray[np.int32]
+    """[n]; 0: none."""
+    next: NDArray[np.int32]
+    """[n]: the pad of the next frame; behind the last one, nothing is pressed."""
 
 
 class RulesBatch:
@@ -117,6 +131,31 @@ class RulesBatch:
         masked games gets a placement that it can reach.
         """
         return self._games.place(placements, mask)
+
+    def write_scripts(
+        self, placements: ArrayLike, scripts: Scripts, seat: int = 0, mask: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Write what `script` gives for each of the masked games into `scripts`, to be followed from the first pad on.
+
+        ValueError if one of the capsules cannot get there, or does not wait.
+        """
+        self._games.write_scripts(placements, *scripts, seat, mask)
+
+    def follow(
+        self,
+        scripts: Sequence[Scripts],
+        deciders: int,
+        totals: NDArray[np.int32],
+        frames: NDArray[np.int32],
+        mask: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.uint8]:
+        """Go on with the scripts of one or both seats, nothing pressed after them, to the next decision.
+
+        It is the decision of a seat among `deciders` (1 the first, 2 the second, 3 either); returns as `next_decision`.
+        What happened is added to `frames` [n] and `totals` [counts, n, 2] (environment/drmario/tally.py). Unlike with
+        `place` everything there is to know is in the RAM and in the caller's arrays.
+        """
+        return self._games.follow(list(scripts), deciders, totals, frames, mask)
 
     # --- choosing placements: native/drmario/search.hpp, evaluation.hpp -----------------------------------------------
 

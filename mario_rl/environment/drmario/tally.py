@@ -25,9 +25,8 @@ class Tally:
     def __init__(self, games: int):
         self.totals = np.zeros((len(_TOTALS), games, 2), np.int32)
         self.viruses = self.totals[0]  # cleared
-        self.pieces = self.totals[
-            1
-        ]  # of capsules and garbage cleared; where lines cross, as often as the game counts it
+        # of capsules and garbage cleared; where lines cross, as often as the game counts it
+        self.pieces = self.totals[1]
         self.lines = self.totals[2]  # of four and more
         self.links = self.totals[3]  # lines beyond the first of each capsule's (or garbage's) settling
         self.sent = self.totals[4]  # pieces of garbage, as large as the attack was
@@ -63,6 +62,10 @@ class Tally:
         self.received += np.where(delivered >= 2, np.minimum(delivered, MOST_GARBAGE), 0)[:, ::-1]
         self.locks += locks - locks_before
         self._before[:] = counters
+
+    def catch_up(self, game: GameMemory) -> None:
+        """Somebody else has counted into `totals` what happened since the last look (RulesBatch.follow)."""
+        self._before[:] = self._counters(game)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.int32]]:

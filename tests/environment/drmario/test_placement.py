@@ -178,29 +178,39 @@ class Recorder:
 @pytest.mark.parametrize("opponent", [None, "greedy", "nobody"])
 @pytest.mark.parametrize("speed", ["low", "hi"])
 def test_a_step_counts_what_happened_in_its_frames(opponent: str | None, speed: str) -> None:
-    """The pads of all frames, played again by the plain reference, which counts events where they happen."""
+    """The pads of all frames of a console, played again by the plain reference, which counts events where they happen.
+
+    The rules engine, which follows scripts in one call, comes to the same.
+    """
     settings: dict[str, Any] = {"opponent": opponent} if opponent != "nobody" else {"players": 2}
     events = 0
     for seed in range(5):
-        env = DrMarioPlacementEnv(level=8, speed=speed, **settings)
-        env.reset(seed=seed)
-        game, played = Chronicle(bytes(ram_of(env))), 0
+        engine = DrMarioPlacementEnv(level=8, speed=speed, **settings)
+        console = DrMarioPlacementEnv(level=8, speed=speed, backend="embedded", **settings)
+        engine.reset(seed=seed)
+        game, played = Chronicle(bytes(ram_of(engine))), 0
         fill(game, seed)
-        ram_of(env)[:] = np.frombuffer(game.ram, np.uint8)
-        env.lanes.choices[0].look()
-        env.lanes.rounds.begin(np.ones(1, np.bool_), env.lanes.game)
-        recorder = Recorder(env)
+        console.reset(seed=seed)
+        for env in (engine, console):
+            ram_of(env)[IMAGE] = np.frombuffer(game.ram, np.uint8)[IMAGE]
+            env.lanes.choices[0].look()
+            env.lanes.rounds.begin(np.ones(1, np.bool_), env.lanes.game)
+        recorder = Recorder(console)
         random = np.random.default_rng(seed)
         for number in range(30):
-            _, _, terminated, _, info = env.step(legal(env, random))
+            action = legal(engine, random)
+            _, reward, terminated, _, info = engine.step(action)
+            _, other_reward, *_ = console.step(action)
+            assert reward == other_reward
             assert info["capsules"] == number + 2 or terminated, "a step is a capsule: none passes unasked"
             assert info["frame"] == len(recorder.pads)
             for both in recorder.pads[played:]:
                 game.step(*both)
             played = len(recorder.pads)
-            assert bytes(ram_of(env)[IMAGE]) == bytes(np.frombuffer(game.ram, np.uint8)[IMAGE])
-            for name, counted in game.counts.items():
-                assert getattr(env.lanes.rounds.tally, name)[0].tolist() == counted, name
+            for env in (engine, console):
+                assert bytes(ram_of(env)[IMAGE]) == bytes(np.frombuffer(game.ram, np.uint8)[IMAGE])
+                for name, counted in game.counts.items():
+                    assert getattr(env.lanes.rounds.tally, name)[0].tolist() == counted, name
             assert info["viruses_cleared"] == game.counts["viruses"][0]
             if terminated:
                 break
@@ -240,7 +250,7 @@ def test_a_capsule_that_went_astray_is_reported() -> None:
 
 def test_a_capsule_that_locked_in_another_column_is_reported() -> None:
     """A console on which left and right are exchanged: it locks in time, but elsewhere."""
-    env = DrMarioPlacementEnv(level=0)
+    env = DrMarioPlacementEnv(level=0, backend="embedded")
     env.reset(seed=0)
     ram_of(env)[0x400:0x480] = EMPTY
     env.lanes.choices[0].look()

@@ -15,7 +15,7 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results explore curriculum test-native clean
+.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario test-native clean
 .DELETE_ON_ERROR:
 
 help:
@@ -27,6 +27,8 @@ help:
 	@echo "make results      train ppo and ddqn with three seeds each, rewrite docs/results.md (half an hour and more)"
 	@echo "make explore      find a way through all 32 levels with three seeds, rewrite docs/results.md (half an hour)"
 	@echo "make curriculum   train with and without curricula on six levels, rewrite docs/results.md (hours)"
+	@echo "make cartridge    assemble Antidote, our own cartridge: mario_rl/roms/antidote.nes"
+	@echo "make drmario      measure the Dr. Mario engine and its bots, rewrite docs/results.md (minutes)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
 	@echo "make clean        remove what was built"
@@ -80,6 +82,14 @@ explore: setup
 curriculum: setup
 	mkdir -p benchmarks/results
 	$(BIN)/python -m benchmarks.curriculum --json benchmarks/results/curriculum.json
+	$(BIN)/python -m benchmarks.report
+
+cartridge: setup
+	$(BIN)/python cartridge/build.py
+
+drmario: setup
+	mkdir -p benchmarks/results
+	$(BIN)/mario-rl bench drmario --json benchmarks/results/drmario.json
 	$(BIN)/python -m benchmarks.report
 
 test-native: setup

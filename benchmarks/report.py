@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import explore_report, training_report
+from benchmarks import drmario_report, explore_report, training_report
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
@@ -78,6 +78,9 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
         table += (
             "\n" + "\n".join(["| Super Mario Bros., all levels | measured | goal |", "|---|---|---|", *rows]) + "\n"
         )
+    if "drmario" in reports:
+        rows = drmario_report.goal_rows(reports["drmario"])
+        table += "\n" + "\n".join(["| Dr. Mario | measured | goal |", "|---|---|---|", *rows]) + "\n"
     return table
 
 
@@ -88,6 +91,7 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     sections += training_report.training_section(reports["training"]) if "training" in reports else ""
     sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""
     sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
+    sections += drmario_report.drmario_section(reports["drmario"]) if "drmario" in reports else ""
     consoles = [
         f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
         f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
@@ -199,7 +203,7 @@ def with_table(readme: str, table: str) -> str:
 
 def load_reports() -> dict[str, dict[str, Any]]:
     """The figures of all benchmarks that were run, as `--json FILE` wrote them."""
-    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training", "explore", "curriculum")}
+    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training", "explore", "curriculum", "drmario")}
     return {name: json.loads(file.read_text()) for name, file in files.items() if file.is_file()}
 
 

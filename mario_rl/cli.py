@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mario_rl import __version__, cli_explore, cli_runs, cli_train, doctor
+from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_train, doctor
 from mario_rl.emulators import rom as roms
 from mario_rl.mistake import Mistake
 
@@ -27,6 +27,7 @@ bench_app = typer.Typer(help="Measure our speed against other emulators, in the 
 cli_train.register(app)
 cli_explore.register(app)
 cli_runs.register(app)
+cli_play.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")
 
@@ -130,22 +131,53 @@ def bench_gradients(quick: QuickOption = False, json: JsonOption = None, rom: Ro
     _run_benchmark("gradients", quick, json, rom)
 
 
+@bench_app.command("drmario")
+def bench_drmario(
+    quick: QuickOption = False,
+    json: JsonOption = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Measure nothing: look for better weights of the bots by CMA-ES.")
+    ] = False,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Time for --tune.")] = 30,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where --tune writes.", show_default="the weights the bots use"),
+    ] = None,
+) -> None:
+    """Dr. Mario: the engine's speed, its lock-step with the cartridge, and how many rounds the bots clear."""
+    if output is not None and not tune:
+        raise Mistake("--output is for --tune; the figures go to --json")
+    if output is not None and not output.resolve().parent.is_dir():
+        raise Mistake(f"{output.resolve().parent}: no such directory for --output")
+    if tune:
+        where = [] if output is None else ["--output", str(output.resolve())]
+        _run_in_the_source_tree("drmario_tuning", ["--minutes", str(minutes), *where])
+    _run_in_the_source_tree("drmario", _options(quick, json))
+
+
 def _run_benchmark(name: str, quick: bool, json: str | None, rom: Path | None) -> None:
+    try:
+        rom_file = roms.find_rom("smb", rom).resolve()
+    except OSError as problem:
+        raise Mistake(str(problem)) from problem
+    _run_in_the_source_tree(name, ["--rom", str(rom_file), *_options(quick, json)])
+
+
+def _options(quick: bool, json: str | None) -> list[str]:
+    options = ["--quick"] if quick else []
+    if json is None:
+        return options
+    if json != "-" and not Path(json).resolve().parent.is_dir():
+        raise Mistake(f"{Path(json).resolve().parent}: no such directory for --json")
+    return [*options, "--json", json if json == "-" else str(Path(json).resolve())]
+
+
+def _run_in_the_source_tree(name: str, options: list[str]) -> NoReturn:
     # Benchmarks belong to the source tree, not to the installed package: they run from there, in their own process.
     source_tree = Path(__file__).resolve().parents[1]
     if not (source_tree / "benchmarks" / f"{name}.py").is_file():
         raise Mistake("the benchmarks are in the source tree: clone the repository and run `pip install -e .` in it")
     if not doctor.core_is_built():
         raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
-    try:
-        rom_file = roms.find_rom("smb", rom).resolve()
-    except OSError as problem:
-        raise Mistake(str(problem)) from problem
-    command = [sys.executable, "-m", f"benchmarks.{name}", "--rom", str(rom_file)]
-    if quick:
-        command.append("--quick")
-    if json is not None:
-        if json != "-" and not Path(json).resolve().parent.is_dir():
-            raise Mistake(f"{Path(json).resolve().parent}: no such directory for --json")
-        command += ["--json", json if json == "-" else str(Path(json).resolve())]
+    command = [sys.executable, "-m", f"benchmarks.{name}", *options]
     raise typer.Exit(subprocess.run(command, cwd=source_tree, check=False).returncode)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from mario_rl import cli_drmario
+from mario_rl.cli_drmario import AgentOption, BackendOption, OpponentOption, PlayersOption, RomOption, SpeedOption
 from mario_rl.mistake import mistakes_in_one_line, signals_as_ctrl_c
 
 if TYPE_CHECKING:
@@ -24,10 +26,22 @@ if TYPE_CHECKING:
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A run: its directory, its name, or a checkpoint file in it.")
 ]
+RunOrBotsArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A run: its directory, its name, or a checkpoint file in it; or drmario, where bots play."
+    ),
+]
 CheckpointsOption = Annotated[Path, typer.Option(help="Directory that holds the runs, for a RUN given by its name.")]
 LevelOption = Annotated[
     str | None,
     typer.Option(help="Play this level (1-1, several as 1-1,1-2, or random) instead of the one trained on."),
+]
+LevelOfEitherOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Play this level (1-1, several as 1-1,1-2, or random) instead of the one trained on; drmario: 0 to 20."
+    ),
 ]
 WeightsOption = Annotated[
     Literal["best", "latest"] | None,
@@ -86,8 +100,8 @@ def evaluate(
 
 
 def watch(
-    run: RunArgument,
-    level: LevelOption = None,
+    run: RunOrBotsArgument,
+    level: LevelOfEitherOption = None,
     episodes: Annotated[
         int | None, typer.Option(min=1, help="Episodes to show; without end if not set.", show_default=False)
     ] = None,
@@ -101,6 +115,12 @@ def watch(
         Literal["auto", "window", "terminal"], typer.Option(help="Where: auto takes a window if there is a screen.")
     ] = "auto",
     checkpoints: CheckpointsOption = Path("checkpoints"),
+    agent: AgentOption = None,
+    opponent: OpponentOption = None,
+    players: PlayersOption = None,
+    speed: SpeedOption = None,
+    backend: BackendOption = None,
+    rom: RomOption = None,
 ) -> None:
     """Watch a run's model play, with what it thinks of each action and the buttons it presses."""
     with mistakes_in_one_line(), signals_as_ctrl_c():
@@ -108,6 +128,14 @@ def watch(
         from mario_rl.runs.watch import Pace, open_screen
         from mario_rl.runs.watch import watch as show
 
+        if run == cli_drmario.RUN:
+            cli_drmario.not_for_drmario(sticky=sticky, weights=weights)
+            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom)
+            cli_drmario.watch(contest, episodes, fps, seed, display)
+            return
+        cli_drmario.only_for_drmario(
+            run, agent=agent, opponent=opponent, players=players, speed=speed, backend=backend, rom=rom
+        )
         found, trained = _load(run, checkpoints, weights, level, sticky)
         protocol, chance = _protocol(sticky)
         player = Player(trained, protocol, level, chance)
@@ -118,23 +146,38 @@ def watch(
 
 
 def record(
-    run: RunArgument,
+    run: RunOrBotsArgument,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", help="Video file, .mp4 or .gif; may be repeated. By default both, in the run."),
     ] = None,
-    level: LevelOption = None,
+    level: LevelOfEitherOption = None,
     episodes: Annotated[int, typer.Option(min=1, help="The best of so many episodes is recorded.")] = 10,
     sticky: StickyOption = None,
     weights: WeightsOption = None,
     seed: SeedOption = 0,
     checkpoints: CheckpointsOption = Path("checkpoints"),
+    agent: AgentOption = None,
+    opponent: OpponentOption = None,
+    players: PlayersOption = None,
+    speed: SpeedOption = None,
+    backend: BackendOption = None,
+    rom: RomOption = None,
 ) -> None:
     """Make a video of a run's model: the best of several episodes, every frame of it."""
     with mistakes_in_one_line(), signals_as_ctrl_c():
         from mario_rl.runs import video
         from mario_rl.runs.player import Player
 
+        if run == cli_drmario.RUN:
+            cli_drmario.not_for_drmario(sticky=sticky, weights=weights)
+            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom)
+            with _progress("choosing the best of") as progress:
+                cli_drmario.record(contest, output or cli_drmario.default_files(contest), episodes, seed, progress)
+            return
+        cli_drmario.only_for_drmario(
+            run, agent=agent, opponent=opponent, players=players, speed=speed, backend=backend, rom=rom
+        )
         found, trained = _load(run, checkpoints, weights, level, sticky)
         name = (level or trained.config.level).replace(",", "_")
         files = output or [found.videos / f"{name}.mp4", found.videos / f"{name}.gif"]

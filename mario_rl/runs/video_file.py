@@ -32,10 +32,10 @@ MOST_GIF_COLOURS = 256
 class VideoFile(Protocol):
     """A video that is being written."""
 
-    def __init__(self, file: Path) -> None: ...
+    def __init__(self, file: Path, width: int = SCREEN_WIDTH) -> None: ...
 
     def add(self, picture: Picture) -> None:
-        """The next frame of the console, uint8[240, 256, 3]."""
+        """The next frame, uint8[240, width, 3]: the console's picture, and what may stand beside it."""
 
     def finish(self) -> None:
         """Complete the file; an OSError says why that is not possible."""
@@ -47,9 +47,9 @@ class VideoFile(Protocol):
 class Mp4:
     """H.264 in yuv420p, which every player plays: all frames, enlarged without smoothing."""
 
-    def __init__(self, file: Path):
-        size = f"{SCREEN_WIDTH * MP4_SCALE}:{SCREEN_HEIGHT * MP4_SCALE}"
-        source = f"-f rawvideo -pix_fmt rgb24 -s {SCREEN_WIDTH}x{SCREEN_HEIGHT} -r {FRAMES_PER_SECOND} -i -"
+    def __init__(self, file: Path, width: int = SCREEN_WIDTH):
+        size = f"{width * MP4_SCALE}:{SCREEN_HEIGHT * MP4_SCALE}"
+        source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{SCREEN_HEIGHT} -r {FRAMES_PER_SECOND} -i -"
         # Without the colour tags players guess how to turn yuv into colours, and disagree.
         picture = f"-vf scale={size}:flags=neighbor:out_color_matrix=bt709 -pix_fmt yuv420p"
         colours = "-colorspace bt709 -color_primaries bt709 -color_trc bt709"
@@ -94,7 +94,7 @@ class Mp4:
 class Gif:
     """The console's own size and colours (it has 64, so nothing is lost), and some of its frames."""
 
-    def __init__(self, file: Path):
+    def __init__(self, file: Path, width: int = SCREEN_WIDTH):
         self._file = file
         self._images: list[Image.Image] = []
         self._numbers: dict[int, int] = {}  # of the colours met so far, 0xRRGGBB
@@ -142,11 +142,11 @@ VIDEO_FORMATS: dict[str, type[VideoFile]] = {".mp4": Mp4, ".gif": Gif}
 
 
 @contextlib.contextmanager
-def video_file(file: Path) -> Iterator[VideoFile]:
-    """A video of the format that the name ends in. If the block fails, nothing is left of it."""
+def video_file(file: Path, width: int = SCREEN_WIDTH) -> Iterator[VideoFile]:
+    """A video, so many pixels wide, of the format that the name ends in. If the block fails, nothing is left of it."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        video = VIDEO_FORMATS[file.suffix.lower()](temporary)
+        video = VIDEO_FORMATS[file.suffix.lower()](temporary, width)
         try:
             yield video
             video.finish()

@@ -68,10 +68,10 @@ def watch(
     for number in count() if episodes is None else range(episodes):
         for moment in player.play(seed + number):
             lines = panel.lines(moment, played, episodes)
-            if not _show(moment.frames, lines, screen, pace):
+            if not show_at_pace(moment.frames, lines, screen, pace):
                 return played
         played.append(moment.episode)
-        if not _show(player.afterwards(AFTER_AN_EPISODE_FRAMES), lines, screen, pace):
+        if not show_at_pace(player.afterwards(AFTER_AN_EPISODE_FRAMES), lines, screen, pace):
             return played
     return played
 
@@ -113,7 +113,7 @@ def _window(title: str) -> WindowScreen:
         raise RunError(f"no window: {problem}") from problem
 
 
-def _show(pictures: Iterable[Picture], lines: list[str], screen: Screen, pace: Pace) -> bool:
+def show_at_pace(pictures: Iterable[Picture], lines: list[str], screen: Screen, pace: Pace) -> bool:
     """Show pictures at the pace; False if somebody does not want to see more."""
     for picture in pictures:
         if not _go_on(screen, pace):

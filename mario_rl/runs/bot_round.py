@@ -1,0 +1,201 @@
+"""Rounds of Dr. Mario between bots, frame by frame, for people to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mario_rl.emulators.rom import find_rom
+from mario_rl.environment.drmario import picture as rules_picture
+from mario_rl.environment.drmario.bots import BotPlayer, Rating, make_bot
+from mario_rl.environment.drmario.console import Games, open_games
+from mario_rl.environment.drmario.memory import COLUMNS, ROWS, SPEEDS, GameMemory
+from mario_rl.environment.drmario.settings import GameSettings
+from mario_rl.roms import antidote
+from mario_rl.runs.directory import RunError
+
+Picture = npt.NDArray[np.uint8]
+
+AFTER_A_ROUND_FRAMES = 180  # the stage-clear box appears after 64 of them
+LONGEST_ROUND_FRAMES = 216_000  # an hour: nobody needs that long
+OUTLINE = (255, 255, 255)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who plays whom, and what."""
+
+    agent: str = "search"
+    opponent: str | None = None
+    """The bot in the second seat; None: a round for one."""
+    level: int = 10
+    speed: str = "med"
+    backend: str = "rules"
+    rom: Path | None = None
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """The bots by seat."""
+        return (self.agent,) if self.opponent is None else (self.agent, self.opponent)
+
+    def settings(self, backend: str) -> GameSettings:
+        """The settings of its games; a ValueError in one line if something is wrong."""
+        for name in self.bots:
+            make_bot(name)
+        return GameSettings(level=self.level, speed=self.speed, players=len(self.bots), backend=backend, rom=self.rom)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A player at a moment."""
+
+    bot: str
+    viruses: int
+    capsules: int
+    colours: tuple[int, int]
+    """Of the falling capsule: 0 yellow, 1 red, 2 blue."""
+    next: tuple[int, int]
+    pad: int
+    placement: int | None
+    """Where it is taking its capsule."""
+    ratings: tuple[Rating, ...]
+    """What it thinks of the capsule's placements, the best first."""
+    cleared: bool
+    topped_out: bool
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One frame of a round."""
+
+    picture: Picture | None
+    """uint8[240, 256, 3], where the agent takes its capsule outlined; None if nobody looks."""
+    seats: tuple[Seat, ...]
+    frame: int
+    ended: bool
+
+    @property
+    def merit(self) -> tuple[bool, int]:
+        """How well the agent did: the bottle cleared (or the opponent outlived), then few capsules."""
+        return self.won, -self.seats[0].capsules
+
+    @property
+    def won(self) -> bool:
+        """The agent cleared its bottle, or outlived its opponent."""
+        others = self.seats[1:]
+        outlived = any(seat.topped_out for seat in others) and not self.seats[0].topped_out
+        return self.seats[0].cleared or outlived
+
+
+class BotRounds:
+    """Plays rounds of a contest. The same seed gives the same round, on every backend."""
+
+    def __init__(self, contest: Contest, drawn: bool = True):
+        self.contest = contest
+        self._drawn = drawn
+        try:
+            # Nobody sees what it looks like if nothing is drawn, and the rules engine is the fastest.
+            self._games: Games = open_games(contest.settings(contest.backend if drawn else "rules"), 1, draw=drawn)
+        except ValueError as problem:
+            raise RunError(str(problem)) from problem
+        self._bottles = bottles(contest) if drawn else None
+
+    def play(self, seed: int) -> Iterator[Moment]:
+        """One round, to its end and a little further; if nothing is drawn, only its last moment."""
+        players = [BotPlayer(make_bot(name, seed), seat + 1) for seat, name in enumerate(self.contest.bots)]
+        self._begin(seed)
+        game = self._games.game
+        pads = np.zeros((1, 2), np.uint8)
+        left = AFTER_A_ROUND_FRAMES
+        for frame in range(1, LONGEST_ROUND_FRAMES + 1):
+            over = bool(game.round_over()[0])
+            for player in players:
+                pads[0, player.seat] = 0 if over else player.pads(game.ram[0])
+            self._games.step(pads)
+            left -= over
+            ended = left == 0 or frame == LONGEST_ROUND_FRAMES
+            if self._drawn or ended:
+                seats = tuple(_seat(game, player, int(pads[0, player.seat])) for player in players)
+                yield Moment(self._picture(seats) if self._drawn else None, seats, frame, ended)
+            if ended:
+                return
+
+    def close(self) -> None:
+        """Free the console."""
+        self._games.close()
+
+    def _begin(self, seed: int) -> None:
+        both = np.ones((1, 2), np.int32)
+        speed = SPEEDS.index(self.contest.speed.lower()) * both
+        seeds = np.array([random_state(seed)], np.int32)
+        levels = self.contest.level * both
+        try:
+            self._games.begin(np.ones(1, np.bool_), seeds, levels, speed, len(self.contest.bots))
+        except ValueError as problem:  # a cartridge that is another game
+            raise RunError(str(problem)) from problem
+
+    def _picture(self, seats: tuple[Seat, ...]) -> Picture:
+        picture = self._games.frame(0).copy()
+        for place, seat in zip(self._bottles or (), seats, strict=False):
+            if seat.placement is not None:
+                place.outline(picture, seat.placement)
+        return picture
+
+
+def random_state(seed: int) -> int:
+    """The random generator's state for a seed 0, 1, ...: the one of power-on, and others. 32,767 are different."""
+    return 2 + (0x8986 + 2 * seed) % 0xFFFE
+
+
+@dataclass(frozen=True)
+class Bottle:
+    """Where a bottle is in the picture, in pixels."""
+
+    top: int
+    left: int
+    cell: int
+
+    def outline(self, picture: Picture, placement: int) -> None:
+        """Draw the edge of the place a capsule is to go to."""
+        rotation, y, x = placement // 128, placement // COLUMNS % ROWS, placement % COLUMNS
+        upright = rotation % 2 == 1
+        first_row = ROWS - 1 - y - upright
+        top = self.top + max(first_row, 0) * self.cell  # a half above the bottle has no place
+        bottom = self.top + (ROWS - y) * self.cell - 1
+        left = self.left + x * self.cell
+        right = left + (1 if upright else 2) * self.cell - 1
+        picture[[top, bottom], left : right + 1] = OUTLINE
+        picture[top : bottom + 1, [left, right]] = OUTLINE
+
+
+def bottles(contest: Contest) -> tuple[Bottle, ...] | None:
+    """Where the bottles are in what this contest's backend draws; None if that is not known."""
+    alone = len(contest.bots) == 1
+    if contest.backend == "rules":
+        lefts = rules_picture.BOTTLE_LEFT[len(contest.bots)]
+        return tuple(Bottle(rules_picture.BOTTLE_TOP, left, rules_picture.CELL) for left in lefts)
+    if contest.backend.startswith("http") or find_rom("drmario", contest.rom).read_bytes() != antidote().read_bytes():
+        return None
+    return tuple(Bottle(80, left, 8) for left in ((96,) if alone else (32, 160)))  # cartridge/art/layout.inc
+
+
+def _seat(game: GameMemory, player: BotPlayer, pad: int) -> Seat:
+    seat = player.seat
+    first, second = game.colours[0, seat].tolist()
+    next_first, next_second = game.next[0, seat].tolist()
+    return Seat(
+        bot=player.bot.name,
+        viruses=int(game.viruses()[0, seat]),
+        capsules=int(game.capsules()[0, seat]),
+        colours=(first, second),
+        next=(next_first, next_second),
+        pad=pad,
+        placement=player.placement,
+        ratings=tuple(player.ratings),
+        cleared=bool(game.cleared()[0, seat]),
+        topped_out=bool(game.topped_out()[0, seat]),
+    )

@@ -2,9 +2,10 @@
 
 `python -m benchmarks.curriculum --json benchmarks/results/curriculum.json` trains with `mario-rl train --preset laptop`
 until an evaluation from the level's start, confirmed by 600 other episodes, reaches 80 % of flags, or the steps are
-used up. Restored lives are steps like all others, and what archive and demo explore first counts, too. Runs are of one
-process each and side by side, so every one can be repeated exactly. A run that is there already is not trained again,
-one that was interrupted is gone on with: the whole can be stopped and started at will.
+used up. Restored lives are steps like all others, and what archive and demo explore first counts, too. A control
+without a curriculum gets twice the steps, so that "never" can be told from "later". Runs are of one process each and
+side by side, so every one can be repeated exactly. A run that is there already is not trained again, one that was
+interrupted is gone on with: the whole can be stopped and started at will.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from mario_rl.runs.directory import RunDirectory
 
 LEVELS = ("1-1", "1-2", "1-3", "2-1", "4-1", "8-1")
 CURRICULA = ("off", "snapshots", "archive", "demo")
+CONTROL = 2  # times the steps, without a curriculum
 SEEDS = 3
 STEPS = 400_000
 EPISODES = 200
@@ -79,13 +81,14 @@ class PlannedRun:
         return ["--preset", "laptop", *(word for flag in flags for word in flag)]
 
 
-def planned_runs(levels: Sequence[str], seeds: int, steps: int) -> list[PlannedRun]:
+def planned_runs(levels: Sequence[str], seeds: int, steps: int, control: bool = True) -> list[PlannedRun]:
     """All of them: seed by seed, so that what there is after a while is about everything."""
+    arms = [(curriculum, steps) for curriculum in CURRICULA] + [("off", CONTROL * steps)] * control
     return [
-        PlannedRun(level, curriculum, seed, steps)
+        PlannedRun(level, curriculum, seed, allowed)
         for seed in range(seeds)
         for level in levels
-        for curriculum in CURRICULA
+        for curriculum, allowed in arms
     ]
 
 
@@ -107,7 +110,7 @@ def main() -> int:
     levels = QUICK_LEVELS if options.quick else LEVELS
     steps = options.steps or (QUICK_STEPS if options.quick else STEPS)
     episodes = QUICK_EPISODES if options.quick else EPISODES
-    planned = planned_runs(levels, 1 if options.quick else SEEDS, steps)
+    planned = planned_runs(levels, 1 if options.quick else SEEDS, steps, control=not options.quick)
     report: dict[str, Any] = {"benchmark": "curriculum", "quick": options.quick, "machine": machine()}
     report |= {"steps": steps, "episodes": episodes, "goal": GOAL, "runs": []}
     checkpoints = options.checkpoints.resolve()
@@ -141,6 +144,7 @@ def figures(plan: PlannedRun, run: RunDirectory) -> dict[str, Any]:
         "level": plan.level,
         "curriculum": plan.curriculum,
         "seed": plan.seed,
+        "allowed_steps": plan.steps,
         "steps_to_first_flag": status.steps_to_first_flag,
         "steps_to_goal": good_steps,
         "steps": status.steps,
@@ -153,7 +157,8 @@ def in_words(run: dict[str, Any]) -> str:
     """One line about a run."""
     rates = ", ".join(f"{name} {outcome['rate']:.0%}" for name, outcome in run["protocols"].items())
     reached = "never" if run["steps_to_goal"] is None else f"after {run['steps_to_goal']:,} steps"
-    return f"{run['level']} {run['curriculum']} seed {run['seed']}: {GOAL:.0%} {reached}; in the end {rates}"
+    arm = f"{run['curriculum']} ({run['allowed_steps']:,} steps)"
+    return f"{run['level']} {arm} seed {run['seed']}: {GOAL:.0%} {reached}; in the end {rates}"
 
 
 if __name__ == "__main__":

@@ -38,6 +38,14 @@ def test_flags_win_over_the_file_over_the_preset(tmp_path: Path) -> None:
     assert configuration.build({"model": "ddqn"}, None, file).steps == PRESETS["laptop"]["ddqn"]["steps"]
 
 
+def test_a_demonstration_has_defaults_of_its_own_which_any_choice_replaces() -> None:
+    shown = configuration.build({"model": "ppo", "curriculum": "demo"}, "laptop")
+    assert (shown.sticky, shown.entropy, shown.fresh) == (0.1, 0.003, 0.1)
+    plain = configuration.build({"model": "ppo"}, "laptop")
+    assert (plain.sticky, plain.entropy, plain.fresh) == (0.0, 0.01, 0.25)
+    assert configuration.build({"model": "ppo", "curriculum": "demo", "sticky": 0.0}, "laptop").sticky == 0.0
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_are_valid_and_a_saved_configuration_comes_back(preset: str, tmp_path: Path) -> None:
     for model in PRESETS[preset]:

@@ -48,8 +48,9 @@ train: setup
 	@echo "another level or model  make train LEVEL=1-2 MODEL=ddqn"
 	@echo "all that can be set     $(BIN)/mario-rl train --help"
 
+# One process per core: most tests use one. Names and times: make test PYTEST="-v --durations=20"
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(PYTEST)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -7,7 +7,8 @@ python="${PYTHON:-python3}"
 missing=""
 
 command -v g++ >/dev/null 2>&1 || missing="$missing g++"
-command -v ca65 >/dev/null 2>&1 || missing="$missing cc65" # assembles the test ROMs
+command -v ca65 >/dev/null 2>&1 || missing="$missing cc65" # assembles Antidote and the test ROMs
+command -v Xvfb >/dev/null 2>&1 || missing="$missing xvfb" # a screen for the tests of the window
 if ! command -v "$python" >/dev/null 2>&1; then
     missing="$missing python3 python3-venv python3-dev"
 else

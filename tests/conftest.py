@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -19,6 +20,9 @@ _directories = tempfile.TemporaryDirectory(prefix="mario-rl-tests-")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Find the ROM as a user would; then give the tests directories of their own for imports and caches."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # As in a shell's background job: our children would ignore Ctrl-C, too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["OMP_NUM_THREADS"] = "1"  # small networks: torch's threads would only wait for each other
     try:
         os.environ[environment_variable("smb")] = str(find_rom("smb"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.report import README_BEGIN, README_END
 from mario_rl.learners import registry
 
 SOURCE_TREE = Path(__file__).resolve().parents[1]
@@ -33,4 +34,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((SOURCE_TREE / "README.md").read_text().splitlines()) < 120
+    """But for its table of figures, which grows with what is measured."""
+    readme = (SOURCE_TREE / "README.md").read_text()
+    prose = readme[: readme.index(README_BEGIN)] + readme[readme.index(README_END) :]
+    assert len(prose.splitlines()) < 110

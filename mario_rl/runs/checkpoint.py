@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import pickle
 import struct
 from collections import OrderedDict
@@ -112,12 +113,21 @@ def _save(path: Path, state: Mapping[str, Any], keep_old_as: Path | None) -> Non
     facts = _FACTS.pack(MAGIC, VERSION, _steps_of(state), len(body))
     try:
         with prepared(path, (facts, _digest(facts, body), body)) as temporary:
-            if keep_old_as is not None:  # killed between the two renames, the run still has the numbered one
-                take_name(path, keep_old_as)
+            if keep_old_as is not None:
+                _name_twice(path, keep_old_as)
             take_name(temporary, path)
     except OSError as problem:
         advice = "the one before it is untouched; make room or give --checkpoints another disk"
         raise CheckpointError(f"cannot save {path}: {problem.strerror}; {advice}") from problem
+
+
+def _name_twice(path: Path, name: Path) -> None:
+    """Give a file a second name, so that readers find it under the first at any moment."""
+    name.unlink(missing_ok=True)
+    try:
+        os.link(path, name)
+    except OSError:  # a file system without links: killed now, the run still has the numbered one
+        take_name(path, name)
 
 
 def _digest(facts: bytes, body: memoryview) -> bytes:

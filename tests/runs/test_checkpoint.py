@@ -233,7 +233,29 @@ def test_killed_while_saving(run: RunDirectory) -> None:
     assert not [name for name in files_in(run.path) if "tmp" in name], "leftovers of the killed go with the next save"
 
 
-def test_killed_between_the_two_renames(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_before_the_new_checkpoint_takes_its_name(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_run_checkpoint(run, state_at(1), keep=2)
+
+    def killed(source: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "take_name", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save_run_checkpoint(run, state_at(2), keep=2)
+    assert load_checkpoint(run.checkpoint_pt)["counters"] == {"steps": 1}, "there is one at any moment"
+    monkeypatch.undo()
+    save_run_checkpoint(run, state_at(3), keep=2)
+    assert [
+        load_checkpoint(file)["counters"]["steps"] for file in (run.checkpoint_pt, *run.numbered_checkpoints())
+    ] == [
+        3,
+        1,
+    ]
+
+
+def test_killed_between_the_two_renames_of_a_disk_without_links(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     save_run_checkpoint(run, state_at(1), keep=2)
     renames = []
 
@@ -242,7 +264,11 @@ def test_killed_between_the_two_renames(run: RunDirectory, monkeypatch: pytest.M
             raise KeyboardInterrupt
         renames.append(source.rename(target))
 
+    def no_links(source: Path, target: Path) -> None:
+        raise OSError("no links here")
+
     monkeypatch.setattr(checkpoint, "take_name", only_once)
+    monkeypatch.setattr("os.link", no_links)
     with pytest.raises(KeyboardInterrupt):
         save_run_checkpoint(run, state_at(2), keep=2)
     assert load_newest_good(run)[0]["counters"] == {"steps": 1}

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -259,8 +260,10 @@ def test_a_display_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, capfd: p
 def read_until(terminal: int, words: bytes, seconds: float = 60) -> bytes:
     """What the terminal shows until `words` come."""
     seen = b""
+    end = time.monotonic() + seconds
     while words not in seen:
-        assert select.select([terminal], [], [], seconds)[0], f"nothing more after {seen[-200:]!r}"
+        left = end - time.monotonic()
+        assert left > 0 and select.select([terminal], [], [], left)[0], f"not in time, after {seen[-200:]!r}"
         seen += os.read(terminal, 65536)
     return seen
 

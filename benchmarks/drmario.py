@@ -56,7 +56,7 @@ def main() -> int:
     report: dict[str, Any] = {"benchmark": "drmario", "quick": quick, "machine": machine()}
     report |= speeds(rounds=2 if quick else 5, seconds=0.5 if quick else 2.0)
     say("lock-step with the cartridge")
-    report["lockstep"] = lockstep(30_000 if quick else 300_000)
+    report["lockstep"] = lockstep(30_000 if quick else 1_000_000)
     report["bots"] = {
         bot: {f"L{level}": strength(bot, level, 40 if quick else BOT_ROUNDS) for level in levels}
         for bot, levels in BOTS.items()

@@ -2,10 +2,10 @@
 
 `python -m benchmarks.curriculum --json benchmarks/results/curriculum.json` trains with `mario-rl train --preset laptop`
 until an evaluation from the level's start, confirmed by 600 other episodes, reaches 80 % of flags, or the steps are
-used up. Restored lives are steps like all others, and what archive and demo explore first counts, too. A control
-without a curriculum gets twice the steps, so that "never" can be told from "later". Runs are of one process each and
-side by side, so every one can be repeated exactly. A run that is there already is not trained again, one that was
-interrupted is gone on with: the whole can be stopped and started at will.
+used up. Restored lives are steps like all others, and what archive and demo explore first counts, too. Where only
+curricula got there, controls without one get twice the steps, so that "never" can be told from "later". Runs are of
+one process each and side by side, so every one can be repeated exactly. A run that is there already is not trained
+again, one that was interrupted is gone on with: the whole can be stopped and started at will.
 """
 
 from __future__ import annotations
@@ -81,14 +81,24 @@ class PlannedRun:
         return ["--preset", "laptop", *(word for flag in flags for word in flag)]
 
 
-def planned_runs(levels: Sequence[str], seeds: int, steps: int, control: bool = True) -> list[PlannedRun]:
-    """All of them: seed by seed, so that what there is after a while is about everything."""
-    arms = [(curriculum, steps) for curriculum in CURRICULA] + [("off", CONTROL * steps)] * control
+def planned_runs(levels: Sequence[str], seeds: int, steps: int) -> list[PlannedRun]:
+    """Seed by seed, so that what there is after a while is about everything."""
     return [
-        PlannedRun(level, curriculum, seed, allowed)
+        PlannedRun(level, curriculum, seed, steps)
         for seed in range(seeds)
         for level in levels
-        for curriculum, allowed in arms
+        for curriculum in CURRICULA
+    ]
+
+
+def planned_controls(runs: Sequence[dict[str, Any]], steps: int) -> list[PlannedRun]:
+    """Plain runs with more steps, on levels where a curriculum got to the goal and a plain run did not."""
+    reached = {run["level"] for run in runs if run["curriculum"] != "off" and run["steps_to_goal"] is not None}
+    not_reached = {run["level"] for run in runs if run["curriculum"] == "off" and run["steps_to_goal"] is None}
+    return [
+        PlannedRun(run["level"], "off", run["seed"], CONTROL * steps)
+        for run in runs
+        if run["curriculum"] == "off" and run["level"] in reached & not_reached
     ]
 
 
@@ -110,22 +120,30 @@ def main() -> int:
     levels = QUICK_LEVELS if options.quick else LEVELS
     steps = options.steps or (QUICK_STEPS if options.quick else STEPS)
     episodes = QUICK_EPISODES if options.quick else EPISODES
-    planned = planned_runs(levels, 1 if options.quick else SEEDS, steps, control=not options.quick)
+    planned = planned_runs(levels, 1 if options.quick else SEEDS, steps)
     report: dict[str, Any] = {"benchmark": "curriculum", "quick": options.quick, "machine": machine()}
     report |= {"steps": steps, "episodes": episodes, "goal": GOAL, "runs": []}
     checkpoints = options.checkpoints.resolve()
     checkpoints.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(options.at_once) as pool:
+    report["runs"] += carry_out_all(planned, checkpoints, episodes, options.at_once)
+    report["runs"] += carry_out_all(planned_controls(report["runs"], steps), checkpoints, episodes, options.at_once)
+    write_report(report, curriculum_table(report), options.json)
+    return 0
+
+
+def carry_out_all(plans: list[PlannedRun], checkpoints: Path, episodes: int, at_once: int) -> list[dict[str, Any]]:
+    """So many of them at a time; a line about each when it and those before it are done."""
+    runs = []
+    with ThreadPoolExecutor(at_once) as pool:
         try:
-            for run in pool.map(lambda plan: carry_out(plan, checkpoints, episodes), planned):
-                report["runs"].append(run)
-                say(f"{len(report['runs'])} of {len(planned)}: {in_words(run)}")
+            for run in pool.map(lambda plan: carry_out(plan, checkpoints, episodes), plans):
+                runs.append(run)
+                say(f"{len(runs)} of {len(plans)}: {in_words(run)}")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             stop_commands()
             raise
-    write_report(report, curriculum_table(report), options.json)
-    return 0
+    return runs
 
 
 def carry_out(plan: PlannedRun, checkpoints: Path, episodes: int) -> dict[str, Any]:

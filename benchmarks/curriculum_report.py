@@ -20,11 +20,11 @@ def curriculum_section(report: dict[str, Any]) -> str:
 Written by `python -m benchmarks.curriculum`{" --quick" if report["quick"] else ""} on {machine["date"]}, \
 {machine["cpu"]}, {machine["cores"]} cores, {machine["system"]}, Python {machine["python"]}: PPO with `--preset \
 laptop` in one process (`--workers 0 --lanes 16 --batch-size 256`), {report["steps"]:,} environment steps at most, \
-seeds 0 to {max(run["seed"] for run in report["runs"])}. Restored and explored steps count. Without a curriculum \
-there is a control with more steps, and a slower fall of the learning rate, as well. A run ends when an \
-evaluation from the level's start, confirmed by 600 other episodes, reaches {report["goal"]:.0%} of flags. The rates \
-at the end are of {report["episodes"]} episodes of the best weights from the level's start: stochastic, as trained, \
-and greedily with sticky actions (0.25).
+seeds 0 to {max(run["seed"] for run in report["runs"])}. Restored and explored steps count. On levels \
+that only a curriculum got through, plain runs have a control with more steps (and a slower fall of the learning \
+rate) as well. A run ends when an evaluation from the level's start, confirmed by 600 other episodes, reaches \
+{report["goal"]:.0%} of flags. The rates at the end are of {report["episodes"]} episodes of the best weights from the \
+level's start: stochastic, as trained, and greedily with sticky actions (0.25).
 
 {verdict(report)}
 
@@ -76,7 +76,8 @@ def curriculum_table(report: dict[str, Any]) -> str:
     head = ["level", "curriculum", "first flag, steps", f"{goal}, steps", "stochastic, end", "sticky 0.25, end"]
     rows = []
     for level in _in_order(report, "level"):
-        for curriculum, allowed in dict.fromkeys((run["curriculum"], run["allowed_steps"]) for run in report["runs"]):
+        of_level = [run for run in report["runs"] if run["level"] == level]
+        for curriculum, allowed in dict.fromkeys((run["curriculum"], run["allowed_steps"]) for run in of_level):
             runs = [run for run in _runs(report, level, curriculum) if run["allowed_steps"] == allowed]
             rows.append(
                 [

@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         status = app(args=arguments, prog_name="mario-rl", standalone_mode=False)
     except typer.TyperException as mistake:
         advice = "" if isinstance(mistake, Mistake) else " Try `mario-rl --help`."
-        one_line = " ".join(mistake.format_message().split())
+        one_line = " ".join(mistake.format_message().split()).replace(": Value error, ", ": ")  # a library's own words
         print(f"mario-rl: {one_line}{advice}", file=sys.stderr)
         sys.exit(2)
     sys.exit(status or 0)

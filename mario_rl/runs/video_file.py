@@ -18,7 +18,7 @@ from PIL import Image
 
 from mario_rl.atomic_file import take_name
 from mario_rl.emulators.base import SCREEN_HEIGHT, SCREEN_WIDTH
-from mario_rl.environment.smb.vector import FRAMES_PER_SECOND
+from mario_rl.environment.rendering import FRAMES_PER_SECOND
 from mario_rl.runs.directory import RunError
 
 Picture = npt.NDArray[np.uint8]

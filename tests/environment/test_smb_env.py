@@ -155,42 +155,6 @@ def test_sticky_repeats_the_action_before_as_often_as_said():
 # --- many lanes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_every_lane_plays_as_a_single_environment_with_its_seed(threads):
-    """Through deaths, resets, sticky actions and random levels: lane i is the single environment seeded with s + i."""
-    lanes, seed, steps = 4, 11, 260
-    settings = {"level": ["1-1", "1-2", "2-2", "1-4"], "sticky": 0.2, "actions": "complex", "stuck_steps": 40}
-    actions = np.random.default_rng(5).integers(0, 5, (steps, lanes))
-    vector = SmbVectorEnv(lanes, threads=threads, **settings)
-    singles = [SmbEnv(**settings) for _ in range(lanes)]
-    together, infos = vector.reset(seed=seed)
-    for lane, single in enumerate(singles):
-        alone, info = single.reset(seed=seed + lane)
-        np.testing.assert_array_equal(together[lane], alone)
-        assert info == {key: infos[key][lane].item() for key in info}
-
-    ends = 0
-    for step in range(steps):
-        together, rewards, terminated, truncated, infos = vector.step(actions[step])
-        for lane, single in enumerate(singles):
-            alone, reward, ended, cut, info = single.step(actions[step, lane])
-            assert reward == pytest.approx(float(rewards[lane]))
-            assert (ended, cut) == (terminated[lane], truncated[lane])
-            if ended or cut:
-                ends += 1
-                np.testing.assert_array_equal(infos["final_obs"][lane], alone)
-                assert info == {key: infos["final_info"][key][lane].item() for key in info}
-                assert infos["_final_info"][lane]
-                assert infos["_final_obs"][lane]
-                alone, info = single.reset()
-            elif "final_obs" in infos:
-                assert infos["final_obs"][lane] is None
-                assert not infos["_final_obs"][lane]
-            np.testing.assert_array_equal(together[lane], alone)
-            assert info == {key: infos[key][lane].item() for key in info}
-    assert ends >= 4
-
-
 def test_info_masks_are_gymnasium_s():
     vector = SmbVectorEnv(3, stuck_steps=4, noop_max=0)
     _, infos = vector.reset(seed=0)
@@ -213,17 +177,6 @@ def test_gymnasium_s_own_statistics_wrapper_works_on_it():
     for _ in range(5):
         *_, infos = vector.step(np.array([0, 0]))
     assert infos["episode"]["l"].tolist() == [5, 5]
-
-
-def test_some_lanes_can_be_reset():
-    vector = SmbVectorEnv(3, noop_max=0)
-    vector.reset(seed=0)
-    for _ in range(5):
-        vector.step(np.array([1, 1, 1]))
-    _, infos = vector.reset(options={"reset_mask": np.array([False, True, False])})
-    assert infos["episode_length"].tolist() == [5, 0, 5]
-    with pytest.raises(ValueError, match="reset_mask"):
-        vector.reset(options={"reset_mask": np.array([True])})
 
 
 def test_lanes_can_begin_an_episode_from_a_saved_state():

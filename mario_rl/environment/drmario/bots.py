@@ -21,12 +21,10 @@ import numpy.typing as npt
 from mario_rl.emulators.base import RAM_SIZE
 from mario_rl.environment.drmario.bot_weights import Weights, load_weights
 from mario_rl.environment.drmario.memory import GameMemory, Mask
-from mario_rl.environment.drmario.planner import at_decision
+from mario_rl.environment.drmario.planner import at_decision, copy_round
 from mario_rl.environment.drmario.rules import RulesBatch
 
 BOTS = ("random", "greedy", "search")
-
-PHASE = 0x59  # of a finished round, in the engine and in Antidote
 
 
 @dataclass(frozen=True)
@@ -129,9 +127,7 @@ class BotPlayer:
 
     def _plan(self) -> None:
         only = np.ones(1, np.bool_)
-        seen = self._ram[0].copy()
-        seen[PHASE] = 0  # at a decision it is; another cartridge may keep something else there
-        self._engine.load_ram(0, seen.tobytes())
+        copy_round(self._ram[0], self._engine)
         self.ratings = self.bot.ratings(self._engine, 0, self.seat)
         self.placement = int(self.bot.choose(self._engine, only, self.seat)[0])
         self._script = iter(self._engine.script(0, self.placement, self.seat))

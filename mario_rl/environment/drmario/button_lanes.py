@@ -12,12 +12,14 @@ from mario_rl.environment.drmario.buttons import BUTTONS
 from mario_rl.environment.drmario.episode import Outcome
 from mario_rl.environment.drmario.lanes import Lanes
 from mario_rl.environment.drmario.memory import Mask
-from mario_rl.environment.drmario.observation import Seen, observation_of, seen_by_one
+from mario_rl.environment.drmario.observation import observation_of
 from mario_rl.environment.drmario.pilot import BotPads
 from mario_rl.environment.drmario.planner import Planner, bot_of
 from mario_rl.environment.drmario.reward import Floats
 from mario_rl.environment.drmario.settings import ButtonSettings, Policy
 from mario_rl.environment.drmario.tally import LONGEST_GAP
+from mario_rl.environment.lane_state import Arrays
+from mario_rl.environment.one_lane import Seen, seen_by_one
 
 
 class ButtonLanes(Lanes):
@@ -72,6 +74,10 @@ class ButtonLanes(Lanes):
             self.rounds.watch(self.game)
             frames -= piece
 
+    def first_observations(self, lanes: Mask) -> Seen:
+        """What the masked lanes see, whose episodes have just begun."""
+        return self.observe(lanes)
+
     def observe(self, lanes: Mask | None = None, seat: int | None = None) -> Seen:
         """What the agent (or a seat) sees in all lanes, or in the masked ones: arrays of their own."""
         return self._observation.read(self.masked_memory(lanes), self.seat if seat is None else seat)
@@ -82,7 +88,7 @@ class ButtonLanes(Lanes):
             return self.checked(np.asarray(policy(seen_by_one(seen, 0)))[None])
         return self.checked(policy(seen))
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def _arrays(self) -> Arrays:
         return super()._arrays() | ({} if self._bot is None else self._bot.pilot.arrays)
 
     def _identity(self) -> dict[str, str]:

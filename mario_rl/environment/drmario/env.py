@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mario_rl.environment.drmario.button_lanes import ButtonLanes
-from mario_rl.environment.drmario.observation import seen_by_one
 from mario_rl.environment.drmario.placement_lanes import PlacementLanes
 from mario_rl.environment.drmario.reward import total
 from mario_rl.environment.drmario.settings import ButtonSettings
-from mario_rl.environment.drmario.vector import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
+from mario_rl.environment.one_lane import seen_by_one, told_about_one
+from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
 ONE_LANE = np.ones(1, np.bool_)
 
@@ -38,12 +38,12 @@ class LaneEnv(gymnasium.Env[Any, Any]):
             self.lanes.seed(0, self.np_random)
             self._seeded = True
         self.lanes.reset(ONE_LANE, options)
-        return seen_by_one(self.lanes.observe(), 0), of_one_lane(self.lanes.info(None, None))
+        return seen_by_one(self.lanes.observe(), 0), told_about_one(self.lanes.info(None, None))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one step."""
         terms, outcome = self.lanes.step(self.lanes.checked(np.asarray(action)[None]))
-        info = of_one_lane(self.lanes.info(outcome, terms))
+        info = told_about_one(self.lanes.info(outcome, terms))
         seen = seen_by_one(self.lanes.observe(), 0)
         return seen, float(total(terms)[0]), bool(outcome.terminated[0]), bool(outcome.truncated[0]), info
 
@@ -68,14 +68,3 @@ class DrMarioEnv(LaneEnv):
         super().__init__(
             ButtonLanes(1, ButtonSettings(**settings), draw=render_mode is not None, alone=True), render_mode
         )
-
-
-def of_one_lane(info: dict[str, Any]) -> dict[str, Any]:
-    """The vector environment's info of its only lane: plain numbers and text, and arrays where they are rows."""
-    one: dict[str, Any] = {}
-    for key, values in info.items():
-        if isinstance(values, dict):
-            one[key] = of_one_lane(values)
-        else:
-            one[key] = values[0].item() if values.ndim == 1 else values[0]
-    return one

@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from mario_rl.environment.checks import checked_actions, whole_number
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.console import open_games
 from mario_rl.environment.drmario.episode import Outcome, Rounds
 from mario_rl.environment.drmario.memory import GameMemory, Ints, Mask
 from mario_rl.environment.drmario.reward import TERMS, Floats, reward_terms
-from mario_rl.environment.drmario.settings import GameSettings, parse_levels, parse_speeds, whole_number
-from mario_rl.environment.smb.lane_random import LaneRandom
+from mario_rl.environment.drmario.settings import GameSettings, parse_levels, parse_speeds
+from mario_rl.environment.lane_random import LaneRandom
+from mario_rl.environment.lane_state import Arrays, check_identity, packed, unpacked
 
 # The generator's states 0 and 1 lead to nothing but zeros.
 LEAST_SEED, MOST_SEED = 2, 0xFFFF
@@ -94,14 +96,7 @@ class Lanes:
 
     def checked(self, actions: object) -> npt.NDArray[Any]:
         """One action a lane, or a ValueError that says what an action is."""
-        array = np.asarray(actions)
-        shape = (self.lanes, *(self.action_space.shape or ()))
-        if array.shape != shape or array.dtype.kind not in "iu":
-            raise ValueError(f"actions are whole numbers of shape {shape}, not {array.dtype} of shape {array.shape}")
-        most = self.action_space.n if isinstance(self.action_space, spaces.Discrete) else self.action_space.nvec
-        if ((array < 0) | (array >= most)).any():
-            raise ValueError(f"an action of {self.action_space} is below {most} and not negative, not {array.tolist()}")
-        return array
+        return checked_actions(actions, self.lanes, self.action_space)
 
     def outcome(self, seat: int | None = None) -> Outcome:
         """What the step did, from the agent's seat or from another."""
@@ -146,7 +141,7 @@ class Lanes:
         return {
             "settings": self._identity(),
             "games": [self.games.save(lane) for lane in range(self.lanes)],
-            "arrays": {name: array.tobytes() for name, array in self._arrays().items()},
+            "arrays": packed(self._arrays()),
             "levels": list(self.levels),
             "speeds": list(self.speeds),
         }
@@ -156,23 +151,19 @@ class Lanes:
 
         A ValueError, and no change, if that was with other settings or another number of lanes.
         """
-        for name, ours in self._identity().items():
-            theirs = state.get("settings", {}).get(name)
-            if theirs != ours:
-                raise ValueError(f"this state of the environment was saved with {name} {theirs}, ours is {ours}")
+        check_identity(state.get("settings", {}), self._identity())
         arrays = self._arrays()
-        saved = {name: np.frombuffer(state["arrays"][name], array.dtype) for name, array in arrays.items()}
-        shaped = {name: values.reshape(arrays[name].shape) for name, values in saved.items()}
+        saved = unpacked(state["arrays"], arrays)
         levels, speeds = parse_levels(state["levels"]), parse_speeds(state["speeds"])
         self.games.load_all(state["games"])  # refuses before it changes anything
-        for name, values in shaped.items():
+        for name, values in saved.items():
             arrays[name][:] = values
         self.levels, self.speeds = levels, speeds
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def _arrays(self) -> Arrays:
         """What the lanes know besides their games, by name: the arrays themselves."""
-        arrays: dict[str, npt.NDArray[Any]] = {"pads": self.pads, "random": self.random.counters, "seeds": self.seeds}
-        return arrays | self.rounds.arrays
+        own: Arrays = {"pads": self.pads, "random": self.random.counters, "seeds": self.seeds}
+        return own | self.rounds.arrays
 
     def _identity(self) -> dict[str, str]:
         """Everything that decides how the games go on, as text."""

@@ -32,9 +32,9 @@ from mario_rl.environment.drmario.memory import (
     GameMemory,
     Mask,
 )
+from mario_rl.environment.one_lane import Seen
 
 Floats = npt.NDArray[np.float32]
-Seen = Floats | dict[str, Floats]
 
 PLANES_PER_SIDE = 6
 PLANES = (2 * PLANES_PER_SIDE, ROWS, COLUMNS)
@@ -150,13 +150,6 @@ def observation_of(name: str, features: bool) -> Observation:
     if name != "planes":
         raise ValueError(f'features=True goes with observation="planes": "{name}" has those numbers already')
     return PlanesAndFeatures()
-
-
-def seen_by_one(seen: Seen, index: int) -> Seen:
-    """One game's part of what `Observation.read` returned, as arrays of their own."""
-    if isinstance(seen, dict):
-        return {name: values[index].copy() for name, values in seen.items()}
-    return seen[index].copy()
 
 
 def falling(game: GameMemory, seat: int) -> Mask:

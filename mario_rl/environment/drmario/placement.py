@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mario_rl.environment.drmario.env import LaneEnv
 from mario_rl.environment.drmario.placement_lanes import PlacementLanes
 from mario_rl.environment.drmario.settings import PlacementSettings
-from mario_rl.environment.drmario.vector import check_render_mode
+from mario_rl.environment.rendering import check_render_mode
 
 
 class DrMarioPlacementEnv(LaneEnv):

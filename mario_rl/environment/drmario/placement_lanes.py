@@ -20,13 +20,15 @@ from mario_rl.environment.drmario.console import RulesGames
 from mario_rl.environment.drmario.episode import Outcome
 from mario_rl.environment.drmario.lanes import Info, Lanes
 from mario_rl.environment.drmario.memory import COLUMNS, ROWS, Mask
-from mario_rl.environment.drmario.observation import Observation, Seen, observation_of, seen_by_one
+from mario_rl.environment.drmario.observation import Observation, observation_of
 from mario_rl.environment.drmario.pilot import Pilot
 from mario_rl.environment.drmario.placements import PLACEMENT_FEATURES
 from mario_rl.environment.drmario.planner import SPAWN_COLUMN, Planner, at_decision, bot_of
 from mario_rl.environment.drmario.reward import Floats
 from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.environment.drmario.settings import PlacementSettings, Policy
+from mario_rl.environment.lane_state import Arrays
+from mario_rl.environment.one_lane import Seen, seen_by_one
 
 # The longest chains take some thousand frames; this bound only guards the loop.
 LONGEST_STEP = 20_000
@@ -163,6 +165,10 @@ class PlacementLanes(Lanes):
         """bool[n, actions]: what the agent can choose now; nothing where the round is over."""
         return self.choices[self.seat].masks()
 
+    def first_observations(self, lanes: Mask) -> Seen:
+        """What the masked lanes see, whose episodes have just begun."""
+        return self.observe(lanes)
+
     def observe(self, lanes: Mask | None = None, seat: int | None = None) -> Seen:
         """What the agent (or a seat) sees in all lanes, or in the masked ones: arrays of their own."""
         seat = self.seat if seat is None else seat
@@ -188,7 +194,7 @@ class PlacementLanes(Lanes):
         super().load_state_dict(state)
         self.choices[self.seat].look()
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def _arrays(self) -> Arrays:
         arrays = super()._arrays() | {"illegal": self.illegal}
         for pilot in self.pilots:
             arrays |= pilot.arrays

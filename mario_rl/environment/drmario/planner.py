@@ -44,6 +44,13 @@ def at_decision(game: GameMemory, seat: int) -> Mask:
     return waiting & game.controllable()[:, seat] & ~game.round_over()
 
 
+def copy_round(ram: npt.NDArray[np.uint8], games: RulesBatch, lane: int = 0) -> None:
+    """Put a console's round, as it is now, onto the rules engine."""
+    copied = ram.copy()
+    copied[_PHASE] = 0
+    games.load_ram(lane, copied.tobytes())
+
+
 class Planner:
     """Placements and scripts for n games."""
 
@@ -56,9 +63,7 @@ class Planner:
         """The masked games on the rules engine, as they are now."""
         if self._mirrored:
             for lane in np.flatnonzero(lanes).tolist():
-                ram = self._game.ram[lane].copy()
-                ram[_PHASE] = 0
-                self.batch.load_ram(lane, ram.tobytes())
+                copy_round(self._game.ram[lane], self.batch, lane)
         return self.batch
 
     def reachable(self, lanes: Mask, seat: int, distinct: bool = False) -> Mask:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mario_rl.emulators.base import Emulator
+from mario_rl.environment.checks import whole_number
 from mario_rl.environment.drmario.buttons import BUTTONS
 from mario_rl.environment.drmario.memory import HIGHEST_LEVEL, SPEEDS
 from mario_rl.environment.drmario.observation import observation_of
@@ -157,9 +158,3 @@ def one_of(name: str, value: object, known: Mapping[str, object]) -> None:
     """A ValueError that names the choices."""
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; use one of {', '.join(known)}")
-
-
-def whole_number(name: str, value: object, least: int, most: int) -> None:
-    """A ValueError that names the range."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"{name} is a whole number from {least} to {most}, not {value!r}")

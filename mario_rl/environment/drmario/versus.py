@@ -19,13 +19,13 @@ from gymnasium.utils import seeding
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from mario_rl.environment.drmario.button_lanes import ButtonLanes
-from mario_rl.environment.drmario.env import ONE_LANE, of_one_lane
-from mario_rl.environment.drmario.observation import seen_by_one
+from mario_rl.environment.drmario.env import ONE_LANE
 from mario_rl.environment.drmario.placement_lanes import PlacementLanes
 from mario_rl.environment.drmario.planner import at_decision
 from mario_rl.environment.drmario.reward import total
 from mario_rl.environment.drmario.settings import ButtonSettings, PlacementSettings
-from mario_rl.environment.drmario.vector import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
+from mario_rl.environment.one_lane import seen_by_one, told_about_one
+from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
 AGENTS = ("player_1", "player_2")
 
@@ -104,7 +104,7 @@ class VersusEnv(ParallelEnv, ABC):  # type: ignore[misc]
         return {agent: seen_by_one(self.lanes.observe(seat=seat), 0) for seat, agent in enumerate(AGENTS)}
 
     def _info(self, seat: int, outcome: Any, terms: Any) -> dict[str, Any]:
-        return of_one_lane(self.lanes.info(outcome, terms, seat))
+        return told_about_one(self.lanes.info(outcome, terms, seat))
 
 
 class ButtonVersusEnv(VersusEnv):

@@ -7,13 +7,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
+from mario_rl.environment.one_lane import told_about_one
+from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 from mario_rl.environment.smb.episode import Outcome
 from mario_rl.environment.smb.lanes import SmbLanes
 from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.environment.smb.starts import Starts
-from mario_rl.environment.smb.vector import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
 Array = npt.NDArray[Any]
 
@@ -28,8 +28,8 @@ class SmbEnv(gymnasium.Env[Array, np.int64]):
         self.render_mode = render_mode
         self.settings = SmbSettings(**settings)
         self.lanes = SmbLanes(1, self.settings, draw=render_mode is not None, starts=starts)
-        self.observation_space = self.lanes.observation.space
-        self.action_space = spaces.Discrete(len(self.lanes.pad_table))
+        self.observation_space = self.lanes.observation_space
+        self.action_space = self.lanes.action_space
         self._lane = np.ones(1, np.bool_)
         self._seeded = False
         self._ended: Outcome | None = None  # the last step, if the episode ended with it
@@ -47,7 +47,7 @@ class SmbEnv(gymnasium.Env[Array, np.int64]):
         forget = seed is not None or bool((options or {}).get("fresh"))
         self.lanes.restart(self._lane, None if forget else self._ended)
         self._ended = None
-        return self.lanes.observation.read()[0], _of_one_lane(self.lanes.info(None))
+        return self.lanes.observe()[0], told_about_one(self.lanes.info(None))
 
     def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Play one step."""
@@ -55,8 +55,8 @@ class SmbEnv(gymnasium.Env[Array, np.int64]):
             raise ValueError(f"an action is a number from 0 to {len(self.lanes.pad_table) - 1}, not {action!r}")
         reward, outcome = self.lanes.step(np.array([action]))
         self._ended = outcome if outcome.any_ended else None
-        info = _of_one_lane(self.lanes.info(outcome))
-        observation = self.lanes.observation.read()[0]
+        info = told_about_one(self.lanes.info(outcome))
+        observation = self.lanes.observe()[0]
         return observation, float(reward[0]), bool(outcome.terminated[0]), bool(outcome.truncated[0]), info
 
     def render(self) -> npt.NDArray[np.uint8] | None:
@@ -66,7 +66,3 @@ class SmbEnv(gymnasium.Env[Array, np.int64]):
     def close(self) -> None:
         """Free the console."""
         self.lanes.close()
-
-
-def _of_one_lane(info: dict[str, Array]) -> dict[str, Any]:
-    return {key: values[0].item() for key, values in info.items()}

@@ -6,19 +6,22 @@ being loaded, Mario growing) is played on without the agent until it does again,
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from mario_rl.emulators.base import Screen
 from mario_rl.emulators.embedded import EmbeddedBatch
 from mario_rl.emulators.rom import find_rom
 from mario_rl.environment.actions import pad_table
+from mario_rl.environment.lane_random import LaneRandom
+from mario_rl.environment.lane_state import Arrays, check_identity, packed, unpacked
 from mario_rl.environment.smb import memory
 from mario_rl.environment.smb.episode import Episodes, Outcome
-from mario_rl.environment.smb.lane_random import LaneRandom
 from mario_rl.environment.smb.levels import StartStates
 from mario_rl.environment.smb.memory import GameMemory, Mask
 from mario_rl.environment.smb.observation import OBSERVATIONS, Observation
@@ -49,6 +52,8 @@ class SmbLanes:
         self.random = LaneRandom(lanes)
         self.observation: Observation = OBSERVATIONS[settings.observation](self.console, self.game)
         self.pad_table = pad_table(settings.actions)
+        self.observation_space = deepcopy(self.observation.space)  # of its own: a space holds a random generator
+        self.action_space = spaces.Discrete(len(self.pad_table))
         self.starts = starts
         self.practice = np.zeros(lanes, np.bool_)  # the episode began elsewhere than at a level's start
         self._start_states = StartStates(rom)
@@ -101,8 +106,16 @@ class SmbLanes:
         for lane in np.flatnonzero(lanes).tolist():
             self._began_at[lane] = None
 
-    def first_observation(self, lane: int) -> npt.NDArray[Any]:
-        """What a lane sees that has just been reset: the same after every such start, so it is read only once."""
+    def observe(self) -> npt.NDArray[Any]:
+        """What all lanes see now, as an array of its own."""
+        return self.observation.read()
+
+    def first_observations(self, lanes: Mask) -> npt.NDArray[Any]:
+        """What the masked lanes see, whose episodes have just begun."""
+        return np.stack([self._first_observation(lane) for lane in np.flatnonzero(lanes).tolist()])
+
+    def _first_observation(self, lane: int) -> npt.NDArray[Any]:
+        """The same after every such start, so it is read only once."""
         start = self._began_at[lane]
         if start is None:
             return self.observation.read_lane(lane)
@@ -190,7 +203,7 @@ class SmbLanes:
         return {
             "settings": self._identity(),
             "consoles": [self.console.save(lane) for lane in range(self.lanes)],
-            "arrays": {name: array.tobytes() for name, array in self._arrays().items()},
+            "arrays": packed(self._arrays()),
             "began_at": [None if start is None else list(start) for start in self._began_at],
             "curriculum": self._curriculum(),
             "starts": None if self.starts is None else self.starts.state_dict(),
@@ -202,24 +215,20 @@ class SmbLanes:
         A ValueError, and no change, if that was with other settings, another curriculum or another number of lanes.
         """
         saved_with = state.get("settings", {}) | {"curriculum": state.get("curriculum")}
-        for name, ours in (self._identity() | {"curriculum": self._curriculum()}).items():
-            theirs = saved_with.get(name)
-            if theirs != ours:
-                raise ValueError(f"this state of the environment was saved with {name} {theirs}, ours is {ours}")
+        check_identity(saved_with, self._identity() | {"curriculum": self._curriculum()})
         arrays = self._arrays()
-        saved = {name: np.frombuffer(state["arrays"][name], array.dtype) for name, array in arrays.items()}
-        shaped = {name: values.reshape(arrays[name].shape) for name, values in saved.items()}
+        saved = unpacked(state["arrays"], arrays)
         self.console.load_lanes(np.ones(self.lanes, np.bool_), state["consoles"])  # refuses before it changes anything
-        for name, values in shaped.items():
+        for name, values in saved.items():
             arrays[name][:] = values
         self._began_at = [None if start is None else (str(start[0]), int(start[1])) for start in state["began_at"]]
         if self.starts is not None:
             self.starts.load_state_dict(state["starts"])
         self.game.look()
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def _arrays(self) -> Arrays:
         """What the lanes know besides their consoles, by name: the arrays themselves."""
-        arrays: dict[str, npt.NDArray[Any]] = {"pads": self._pads, "random": self.random.counters}
+        arrays: Arrays = {"pads": self._pads, "random": self.random.counters}
         if self.starts is not None:
             arrays["practice"] = self.practice
         arrays |= self.episodes.arrays

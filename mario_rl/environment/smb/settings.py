@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mario_rl.environment.actions import ACTION_SETS
+from mario_rl.environment.checks import one_of, whole_number
 from mario_rl.environment.smb.levels import parse_levels
 from mario_rl.environment.smb.observation import OBSERVATIONS
 from mario_rl.environment.smb.reward import RewardWeights
@@ -48,23 +49,13 @@ class SmbSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", parse_levels(self.level))
         object.__setattr__(self, "weights", RewardWeights.of(self.rewards))
-        _one_of("observation", self.observation, OBSERVATIONS)
-        _one_of("actions", self.actions, ACTION_SETS)
-        _whole_number("frame_skip", self.frame_skip, 1, LONGEST_FRAME_SKIP)
-        _whole_number("noop_max", self.noop_max, 0, LONGEST_NOOP)
+        one_of("observation", self.observation, OBSERVATIONS)
+        one_of("actions", self.actions, ACTION_SETS)
+        whole_number("frame_skip", self.frame_skip, 1, LONGEST_FRAME_SKIP)
+        whole_number("noop_max", self.noop_max, 0, LONGEST_NOOP)
         if not 0 <= self.sticky < 1:
             raise ValueError(f"sticky is a probability, from 0 to below 1, not {self.sticky!r}")
         if self.stuck_steps is not None:
-            _whole_number("stuck_steps", self.stuck_steps, 1, 10**9)
+            whole_number("stuck_steps", self.stuck_steps, 1, 10**9)
         if self.max_steps is not None:
-            _whole_number("max_steps", self.max_steps, 1, 10**9)
-
-
-def _one_of(name: str, value: object, known: Mapping[str, object]) -> None:
-    if value not in known:
-        raise ValueError(f"unknown {name} {value!r}; use one of {', '.join(known)}")
-
-
-def _whole_number(name: str, value: object, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"{name} is a whole number from {least} to {most}, not {value!r}")
+            whole_number("max_steps", self.max_steps, 1, 10**9)

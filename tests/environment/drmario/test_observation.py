@@ -7,7 +7,8 @@ import pytest
 
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.memory import GameMemory, as_one_game
-from mario_rl.environment.drmario.observation import FEATURES, FLAT, observation_of, seen_by_one
+from mario_rl.environment.drmario.observation import FEATURES, FLAT, observation_of
+from mario_rl.environment.one_lane import seen_by_one
 from tests.environment.drmario.plain_games import begin, random_play
 from tests.environment.drmario.reference import Seat
 from tests.environment.drmario.test_memory import rams_of_random_play

@@ -47,23 +47,29 @@ class HotspotFile:
             _log.warning("%s is not saved: %s", self._hotspots.path, problem.strerror)
 
 
-class SnapshotMarioEnv(SmbEnv):
+class Practising:
+    """What an environment with practice has besides the plain one's."""
+
+    snapshots: SnapshotStarts
+
+    @property
+    def total_saves(self) -> int:
+        """Snapshots saved so far, all lanes together."""
+        return self.snapshots.total_saves
+
+    @property
+    def total_restores(self) -> int:
+        """How often an episode began with one, all lanes together."""
+        return self.snapshots.total_restores
+
+
+class SnapshotMarioEnv(Practising, SmbEnv):
     """One game with practice."""
 
     def __init__(self, starts: SnapshotStarts, **settings: Any):
         super().__init__(starts=starts, **settings)
         self.snapshots = starts
         self._file = HotspotFile(starts.hotspots)
-
-    @property
-    def total_saves(self) -> int:
-        """Snapshots saved so far."""
-        return self.snapshots.total_saves
-
-    @property
-    def total_restores(self) -> int:
-        """How often an episode began with one."""
-        return self.snapshots.total_restores
 
     def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Play one step."""
@@ -76,23 +82,13 @@ class SnapshotMarioEnv(SmbEnv):
         self._file.save()
 
 
-class SnapshotMarioVectorEnv(SmbVectorEnv):
+class SnapshotMarioVectorEnv(Practising, SmbVectorEnv):
     """The same on many lanes, which share hotspots and snapshots."""
 
     def __init__(self, num_envs: int, starts: SnapshotStarts, **settings: Any):
         super().__init__(num_envs, starts=starts, **settings)
         self.snapshots = starts
         self._file = HotspotFile(starts.hotspots)
-
-    @property
-    def total_saves(self) -> int:
-        """Snapshots saved so far, all lanes together."""
-        return self.snapshots.total_saves
-
-    @property
-    def total_restores(self) -> int:
-        """How often an episode began with one, all lanes together."""
-        return self.snapshots.total_restores
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Play one step in every lane."""

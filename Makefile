@@ -15,7 +15,7 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario test-native clean
+.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario mednafen test-native clean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make curriculum   train with and without curricula on six levels, rewrite docs/results.md (hours)"
 	@echo "make cartridge    assemble Antidote, our own cartridge: mario_rl/roms/antidote.nes"
 	@echo "make drmario      measure the Dr. Mario engine and its bots, rewrite docs/results.md (minutes)"
+	@echo "make mednafen     compare our core with Mednafen, measure the server, rewrite docs/results.md (minutes)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
 	@echo "make clean        remove what was built"
@@ -91,6 +92,12 @@ cartridge: setup
 drmario: setup
 	mkdir -p benchmarks/results
 	$(BIN)/mario-rl bench drmario --json benchmarks/results/drmario.json
+	$(BIN)/python -m benchmarks.report
+
+mednafen: setup
+	mkdir -p benchmarks/results
+	$(BIN)/mario-rl bench emulators --reference mednafen --json benchmarks/results/reference.json
+	$(BIN)/mario-rl bench server --json benchmarks/results/server.json
 	$(BIN)/python -m benchmarks.report
 
 test-native: setup

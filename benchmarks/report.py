@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import drmario_report, explore_report, training_report
+from benchmarks import drmario_report, explore_report, reference_report, server_report, training_report
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
@@ -67,6 +67,9 @@ GOALS = {
 }
 
 
+SECTIONS = ("training", "explore", "curriculum", "drmario", "reference", "server")
+
+
 def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     """The figures we have goals for, of all benchmarks that were run: the table in the README."""
     rows = [goal.row(reports[name]["ratios"]) for name, goals in GOALS.items() if name in reports for goal in goals]
@@ -81,6 +84,10 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     if "drmario" in reports:
         rows = drmario_report.goal_rows(reports["drmario"])
         table += "\n" + "\n".join(["| Dr. Mario | measured | goal |", "|---|---|---|", *rows]) + "\n"
+    real = [("reference", reference_report), ("server", server_report)]
+    rows = [row for name, report in real if name in reports for row in report.goal_rows(reports[name])]
+    if rows:
+        table += "\n" + "\n".join(["| Mednafen, the real emulator | measured | goal |", "|---|---|---|", *rows]) + "\n"
     return table
 
 
@@ -92,6 +99,8 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""
     sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
     sections += drmario_report.drmario_section(reports["drmario"]) if "drmario" in reports else ""
+    sections += reference_report.reference_section(reports["reference"]) if "reference" in reports else ""
+    sections += server_report.server_section(reports["server"]) if "server" in reports else ""
     consoles = [
         f"| {name} {figures['version']} | {figures['ram']['per_cpu_second']:,.0f} | "
         f"{figures['render']['per_cpu_second']:,.0f} | {figures['save_load_us']:g} |"
@@ -203,7 +212,7 @@ def with_table(readme: str, table: str) -> str:
 
 def load_reports() -> dict[str, dict[str, Any]]:
     """The figures of all benchmarks that were run, as `--json FILE` wrote them."""
-    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, "training", "explore", "curriculum", "drmario")}
+    files = {name: RESULTS / f"{name}.json" for name in (*GOALS, *SECTIONS)}
     return {name: json.loads(file.read_text()) for name, file in files.items() if file.is_file()}
 
 

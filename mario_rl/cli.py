@@ -8,11 +8,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_train, doctor
+from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_serve, cli_train, doctor
 from mario_rl.emulators import rom as roms
 from mario_rl.mistake import Mistake
 
@@ -28,6 +28,7 @@ cli_train.register(app)
 cli_explore.register(app)
 cli_runs.register(app)
 cli_play.register(app)
+cli_serve.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")
 
@@ -114,9 +115,17 @@ def list_roms() -> None:
 
 
 @bench_app.command("emulators")
-def bench_emulators(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
+def bench_emulators(
+    quick: QuickOption = False,
+    json: JsonOption = None,
+    rom: RomOption = None,
+    reference: Annotated[
+        Literal["mednafen"] | None,
+        typer.Option(help="Instead: does our core agree with this one, frame by frame? And how fast is it held?"),
+    ] = None,
+) -> None:
     """Frames per second of one console on one core: ours, cynes, stable-retro and nes-py."""
-    _run_benchmark("emulators", quick, json, rom)
+    _run_benchmark("emulators" if reference is None else "reference", quick, json, rom)
 
 
 @bench_app.command("environment")
@@ -129,6 +138,12 @@ def bench_environment(quick: QuickOption = False, json: JsonOption = None, rom: 
 def bench_gradients(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
     """What moving gradients costs beside gloo and a pipe, its share of training, and two workers against one."""
     _run_benchmark("gradients", quick, json, rom)
+
+
+@bench_app.command("server")
+def bench_server(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
+    """The HTTP server on Mednafen: steps a second, the time to recover from a crash, 200 clients at once."""
+    _run_benchmark("server", quick, json, rom)
 
 
 @bench_app.command("drmario")

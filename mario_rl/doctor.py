@@ -6,7 +6,6 @@ import contextlib
 import importlib.metadata
 import os
 import platform
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 
 from mario_rl import __version__
 from mario_rl.distributed.shared_memory import leftovers, release_leftovers
+from mario_rl.emulators import mednafen_build
 from mario_rl.emulators.rom import RomFile, find_rom, located_roms
 
 HOW_TO_BUILD = "run `pip install -e .` in the source tree (or `make setup`)"
@@ -101,10 +101,12 @@ def _examine_core() -> Finding:
 
 
 def _examine_mednafen() -> Finding:
-    path = shutil.which("mednafen")
-    if path is None:
-        return Finding("Mednafen", False, "not on the PATH", "apt-get install mednafen (optional)")
-    return Finding("Mednafen", True, path)
+    """Optional: only `mario-rl serve` and the benchmarks against it need it."""
+    try:
+        build = mednafen_build.installed_build()  # if it cannot be used, its message says what to do
+    except mednafen_build.MednafenError as problem:
+        return Finding("Mednafen", False, f"{problem} (optional)")
+    return Finding("Mednafen", True, f"{build.path}, {build.version}")
 
 
 def _examine_leftovers() -> Finding:

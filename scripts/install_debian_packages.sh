@@ -9,6 +9,10 @@ missing=""
 command -v g++ >/dev/null 2>&1 || missing="$missing g++"
 command -v ca65 >/dev/null 2>&1 || missing="$missing cc65" # assembles Antidote and the test ROMs
 command -v Xvfb >/dev/null 2>&1 || missing="$missing xvfb" # a screen for the tests of the window
+# The emulator ours is compared with. Debian puts it where the PATH often does not lead; MARIO_RL_MEDNAFEN names another.
+[ -x "${MARIO_RL_MEDNAFEN:-}" ] || [ -x /usr/games/mednafen ] || command -v mednafen >/dev/null 2>&1 ||
+    missing="$missing mednafen"
+command -v setpriv >/dev/null 2>&1 || missing="$missing util-linux"
 if ! command -v "$python" >/dev/null 2>&1; then
     missing="$missing python3 python3-venv python3-dev"
 else

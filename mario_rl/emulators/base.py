@@ -27,6 +27,17 @@ SCREEN_WIDTH = 256
 Screen = Literal["off", "draw", "push", "replace", "fill"]
 
 
+class EmulatorReset(RuntimeError):
+    """The console was lost and is there again, at the last state that was kept: whoever plays begins a new episode.
+
+    Consoles that live in a process of their own can raise it, from any call, once after each loss.
+    """
+
+    def __init__(self, restarts: int):
+        super().__init__(f"the console was lost and started again (restart {restarts}): begin a new episode")
+        self.restarts = restarts
+
+
 @runtime_checkable
 class Emulator(Protocol):
     """One console. The same inputs from the same state give the same states, always."""

@@ -1,0 +1,1 @@
+"""Consoles for people, scripts, training and assistants: an HTTP and MCP server that owns them."""

@@ -33,10 +33,14 @@ SpeedOption = Annotated[
 ]
 BackendOption = Annotated[
     str | None,
-    typer.Option(help="drmario: rules (our engine), embedded (Antidote, or your ROM), ...", show_default="rules"),
+    typer.Option(
+        help="drmario: rules (our engine), embedded (our console), mednafen, or the http:// address of a server.",
+        show_default="rules",
+    ),
 ]
 RomOption = Annotated[
-    Path | None, typer.Option("--rom", help="drmario: ROM file for --backend embedded.", show_default="Antidote")
+    Path | None,
+    typer.Option("--rom", help="drmario: ROM file for --backend embedded or mednafen.", show_default="Antidote"),
 ]
 
 

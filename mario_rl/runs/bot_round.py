@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mario_rl.emulators.remote import RemoteError
 from mario_rl.emulators.rom import find_rom
 from mario_rl.environment.drmario import picture as rules_picture
 from mario_rl.environment.drmario.bots import BotPlayer, Rating, make_bot
@@ -100,7 +101,7 @@ class BotRounds:
         try:
             # Nobody sees what it looks like if nothing is drawn, and the rules engine is the fastest.
             self._games: Games = open_games(contest.settings(contest.backend if drawn else "rules"), 1, draw=drawn)
-        except ValueError as problem:
+        except (ValueError, RemoteError) as problem:
             raise RunError(str(problem)) from problem
         self._bottles = bottles(contest) if drawn else None
 
@@ -116,6 +117,8 @@ class BotRounds:
             for player in players:
                 pads[0, player.seat] = 0 if over else player.pads(game.ram[0])
             self._games.step(pads)
+            if self._games.lost[0]:
+                raise RunError("the console was lost in the middle of a round; it runs again: start this once more")
             left -= over
             ended = left == 0 or frame == LONGEST_ROUND_FRAMES
             if self._drawn or ended:

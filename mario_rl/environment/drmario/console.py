@@ -8,7 +8,6 @@ A round that begins with the same seed, levels and speeds is the same round on a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,8 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.emulators.base import RAM_SIZE, Emulator, Screen
+from mario_rl.emulators.base import RAM_SIZE, SCREEN_HEIGHT, SCREEN_WIDTH, Emulator, EmulatorReset, Screen
 from mario_rl.emulators.embedded import EmbeddedBatch
+from mario_rl.emulators.mednafen import MednafenManager
+from mario_rl.emulators.remote import RemoteEmulator
 from mario_rl.emulators.rom import find_rom
 from mario_rl.environment.drmario.memory import GameMemory, Ints, Mask
 from mario_rl.environment.drmario.menu import Menu
@@ -33,6 +34,7 @@ class Games(Protocol):
 
     lanes: int
     game: GameMemory  # looks at their RAM
+    lost: Mask  # their consoles were lost since they began, and are there again, but somewhere else in the game
 
     def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
         """Bring the masked games to the start of play (mode 4) with nothing pressed.
@@ -66,6 +68,7 @@ class RulesGames:
         self.lanes = lanes
         self.batch = RulesBatch(lanes, threads)
         self.game = GameMemory(self.batch.ram)
+        self.lost = np.zeros(lanes, np.bool_)
 
     def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
         """See `Games.begin`."""
@@ -110,13 +113,21 @@ class EmulatorGames:
         self.lanes = console.lanes
         self.console = console
         self.game = GameMemory(console.ram)
+        self.lost = console.lost if isinstance(console, ConsoleList) else np.zeros(console.lanes, np.bool_)
         self._menu = Menu(console)
         self._name = name
         self._screen: Screen = "draw" if draw else "off"
 
     def begin(self, lanes: Mask, seeds: Ints, levels: Ints, speeds: Ints, players: int) -> None:
         """See `Games.begin`."""
-        self._menu.begin(lanes, seeds, levels, speeds, players)
+        self.lost[lanes] = False
+        try:
+            self._menu.begin(lanes, seeds, levels, speeds, players)
+        except EmulatorReset:
+            self.lost[lanes] = True
+        except ValueError:
+            if not self.lost[lanes].any():  # a console that came back somewhere else leads a menu astray
+                raise
 
     def step(self, pads: Bytes, frames: int | Ints = 1, lanes: Mask | None = None) -> None:
         """See `Games.step`."""
@@ -144,11 +155,15 @@ class EmulatorGames:
 
 
 class ConsoleList:
-    """Single consoles side by side, with the calls of `EmulatorBatch` that are needed here."""
+    """Single consoles side by side, with the calls of `EmulatorBatch` that are needed here.
+
+    A console that was lost in a step, or when it was looked at, is marked in `lost` and not spoken of otherwise.
+    """
 
     def __init__(self, consoles: Sequence[Emulator]):
         self._consoles = list(consoles)
         self.lanes = len(self._consoles)
+        self.lost = np.zeros(self.lanes, np.bool_)
         # A copy: the RAM of a console elsewhere may come as a new array each time.
         self.ram = np.zeros((self.lanes, RAM_SIZE), np.uint8)
         self._look(range(self.lanes))
@@ -159,7 +174,10 @@ class ConsoleList:
         lanes = np.flatnonzero(counts if mask is None else counts * mask).tolist()
         for lane in lanes:
             both = (int(pads[lane, 0]), int(pads[lane, 1]))
-            self._consoles[lane].step(both, int(counts[lane]), render=screen != "off")
+            try:
+                self._consoles[lane].step(both, int(counts[lane]), render=screen != "off")
+            except EmulatorReset:
+                self.lost[lane] = True
         self._look(lanes)
 
     def poke(self, lane: int, address: int, value: int) -> None:
@@ -168,12 +186,20 @@ class ConsoleList:
         self.ram[lane, address] = value
 
     def frame(self, lane: int) -> Bytes:
-        """The lane's last drawn frame."""
-        return self._consoles[lane].frame()
+        """The lane's last drawn frame; black if that was lost with its console."""
+        try:
+            return self._consoles[lane].frame()
+        except EmulatorReset:
+            self.lost[lane] = True
+            return np.zeros((SCREEN_HEIGHT, SCREEN_WIDTH, 3), np.uint8)
 
     def save(self, lane: int) -> bytes:
         """The lane's state."""
-        return self._consoles[lane].save()
+        try:
+            return self._consoles[lane].save()
+        except EmulatorReset:
+            self.lost[lane] = True
+            return self._consoles[lane].save()
 
     def load_lanes(self, mask: Mask, states: list[bytes]) -> None:
         """Restore one state into each lane of `mask`, in order; if one is refused, all lanes are as they were."""
@@ -204,7 +230,7 @@ class ConsoleList:
 
 
 def open_games(settings: GameSettings, lanes: int, threads: int = 1, draw: bool = False) -> Games:
-    """The games an environment of these settings plays; a ValueError or RomNotFound in one line if that cannot be."""
+    """The games an environment of these settings plays; a ValueError, RomNotFound or RemoteError in one line if not."""
     backend = settings.backend
     if backend == "rules":
         return RulesGames(lanes, threads)
@@ -219,13 +245,11 @@ def open_games(settings: GameSettings, lanes: int, threads: int = 1, draw: bool 
         batch = EmbeddedBatch(_cartridge(settings).read_bytes(), lanes, threads)
         return EmulatorGames(batch, f"embedded {batch.rom.hash:016x}", draw)
     if backend == "mednafen":
-        cartridge = _cartridge(settings)
-        opener = _optional("mednafen", "MednafenEmulator")
-        return EmulatorGames(ConsoleList([opener(cartridge) for _ in range(lanes)]), backend, draw)
+        return EmulatorGames(ConsoleList(_mednafens(_cartridge(settings), lanes)), backend, draw)
     if backend.startswith(("http://", "https://")):
         if lanes != 1:
             raise ValueError(f"{backend} is one console: it plays one lane, not {lanes}")
-        return EmulatorGames(ConsoleList([_optional("remote", "RemoteEmulator")(backend)]), backend, draw)
+        return EmulatorGames(ConsoleList([RemoteEmulator(backend)]), backend, draw)
     raise ValueError(f"unknown backend {backend!r}; use rules, embedded, mednafen, an http:// address or an Emulator")
 
 
@@ -233,9 +257,18 @@ def _cartridge(settings: GameSettings) -> Path:
     return find_rom("drmario", settings.rom)
 
 
-def _optional(module: str, name: str) -> Any:
-    """A kind of console that not every installation has."""
+def _mednafens(cartridge: Path, count: int) -> list[Emulator]:
+    """Consoles that come back when they are lost."""
+    consoles: list[Emulator] = []
     try:
-        return getattr(importlib.import_module(f"mario_rl.emulators.{module}"), name)
-    except (ImportError, AttributeError) as missing:
-        raise ValueError(f"the {module} backend is not installed; use rules or embedded") from missing
+        for _ in range(count):
+            manager = MednafenManager(cartridge, play=False)
+            report = manager.launch()
+            if not report["success"]:
+                raise ValueError(report["message"])
+            consoles.append(manager.get_mcp())
+    except BaseException:
+        for console in consoles:
+            console.close()
+        raise
+    return consoles

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mario_rl.environment.drmario.button_lanes import ButtonLanes
 from mario_rl.environment.drmario.placement_lanes import PlacementLanes
 from mario_rl.environment.drmario.reward import total
-from mario_rl.environment.drmario.settings import ButtonSettings
+from mario_rl.environment.drmario.settings import Backend, ButtonSettings
 from mario_rl.environment.one_lane import seen_by_one, told_about_one
 from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
@@ -61,10 +61,9 @@ class LaneEnv(gymnasium.Env[Any, Any]):
 
 
 class DrMarioEnv(LaneEnv):
-    """One game in which the agent presses buttons. `settings`: see `ButtonSettings`."""
+    """One game in which the agent presses buttons. `backend` and `settings`: see `ButtonSettings`."""
 
-    def __init__(self, *, render_mode: str | None = None, **settings: Any):
+    def __init__(self, backend: Backend = "rules", *, render_mode: str | None = None, **settings: Any):
         check_render_mode(render_mode)
-        super().__init__(
-            ButtonLanes(1, ButtonSettings(**settings), draw=render_mode is not None, alone=True), render_mode
-        )
+        chosen = ButtonSettings(backend=backend, **settings)
+        super().__init__(ButtonLanes(1, chosen, draw=render_mode is not None, alone=True), render_mode)

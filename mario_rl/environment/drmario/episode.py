@@ -38,6 +38,15 @@ class Outcome:
     terminated: Mask
     any_ended: bool
 
+    def interrupt(self, lanes: Mask) -> None:
+        """The consoles of these lanes were lost and are somewhere else now: whatever seems to have happened did not."""
+        for counted in (self.viruses, self.pieces, self.links, self.virus_lead, self.height, self.novelty):
+            counted[lanes] = 0
+        for end in (self.win, self.loss, self.draw, self.top_out, self.terminated):
+            end[lanes] = False
+        self.truncated[lanes] = True
+        self.any_ended = True
+
     def results(self) -> npt.NDArray[np.str_]:
         """The names in RESULTS, one a lane."""
         masks = (self.win, self.loss, self.draw, self.top_out)

@@ -25,6 +25,8 @@ from mario_rl.environment.lane_state import Arrays, check_identity, packed, unpa
 
 # The generator's states 0 and 1 lead to nothing but zeros.
 LEAST_SEED, MOST_SEED = 2, 0xFFFF
+# In a row, before it is given up.
+MOST_LOSSES = 3
 # The longest throw (LOW, one step every other frame) takes 44 frames; this bound only guards the loop.
 LONGEST_WAIT = 120
 
@@ -72,9 +74,14 @@ class Lanes:
         self.seeds[lanes] = seeds
         levels = self._draw(own_levels, self.settings.opponent_levels, lanes)
         speeds = self._draw(own_speeds, self.settings.opponent_speeds, lanes)
-        self.games.begin(lanes, self.seeds, levels, speeds, self.settings.seats)
         self.pads[lanes] = 0
-        self._await_capsule(lanes)
+        for _ in range(MOST_LOSSES):
+            self.games.begin(lanes, self.seeds, levels, speeds, self.settings.seats)
+            self._await_capsule(lanes)
+            if not (self.games.lost & lanes).any():
+                break
+        else:
+            raise RuntimeError(f"the console was lost {MOST_LOSSES} times before the round began: see its log")
         self.rounds.begin(lanes, self.game)
 
     def _draw(self, own: tuple[int, ...], other: tuple[int, ...] | None, lanes: Mask) -> Ints:
@@ -100,7 +107,10 @@ class Lanes:
 
     def outcome(self, seat: int | None = None) -> Outcome:
         """What the step did, from the agent's seat or from another."""
-        return self.rounds.outcome(self.game, self.seat if seat is None else seat)
+        outcome = self.rounds.outcome(self.game, self.seat if seat is None else seat)
+        if self.games.lost.any():
+            outcome.interrupt(self.games.lost)
+        return outcome
 
     def terms(self, outcome: Outcome) -> dict[str, Floats]:
         """The weighted terms of the reward."""
@@ -132,6 +142,7 @@ class Lanes:
             "garbage_received": tally.received[:, own].copy(),
             "pad": self.pads[:, own].copy(),
             "pad_opponent": self.pads[:, other].copy(),
+            "interrupted": self.games.lost.copy(),
             "result": np.full(self.lanes, "", "<U7") if outcome is None else outcome.results(),
             "reward_terms": terms or {name: np.zeros(self.lanes, np.float32) for name in TERMS},
         }

@@ -9,18 +9,19 @@ import numpy.typing as npt
 
 from mario_rl.environment.drmario.env import LaneEnv
 from mario_rl.environment.drmario.placement_lanes import PlacementLanes
-from mario_rl.environment.drmario.settings import PlacementSettings
+from mario_rl.environment.drmario.settings import Backend, PlacementSettings
 from mario_rl.environment.rendering import check_render_mode
 
 
 class DrMarioPlacementEnv(LaneEnv):
-    """One game in which the agent chooses placements. `settings`: see `PlacementSettings`."""
+    """One game in which the agent chooses placements. `backend` and `settings`: see `PlacementSettings`."""
 
     lanes: PlacementLanes
 
-    def __init__(self, *, render_mode: str | None = None, **settings: Any):
+    def __init__(self, backend: Backend = "rules", *, render_mode: str | None = None, **settings: Any):
         check_render_mode(render_mode)
-        lane = PlacementLanes(1, PlacementSettings(**settings), draw=render_mode is not None, alone=True)
+        chosen = PlacementSettings(backend=backend, **settings)
+        lane = PlacementLanes(1, chosen, draw=render_mode is not None, alone=True)
         super().__init__(lane, render_mode)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

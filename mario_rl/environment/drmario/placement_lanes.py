@@ -104,7 +104,7 @@ class PlacementLanes(Lanes):
                 self._follow_scripts(self.games.batch, playing)
             else:
                 self._hold_pads(playing)
-            playing &= ~(game.round_over() | (game.mode != memory.MODE_PLAY))
+            playing &= ~(game.round_over() | (game.mode != memory.MODE_PLAY) | self.games.lost)
             for seat in seats:
                 playing &= ~at_decision(game, seat)
 

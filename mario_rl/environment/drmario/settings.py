@@ -23,6 +23,7 @@ LONGEST_FRAME_SKIP = 16
 Levels = int | Sequence[int]
 Speeds = int | str | Sequence[int | str]
 Policy = Callable[..., Any]
+Backend = str | Emulator | Sequence[Emulator]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class GameSettings:
     """Frames after which an episode is truncated (None: never). 36,000 are ten minutes of play."""
     rewards: RewardWeights | str | Mapping[str, float | str] | None = None
     """The reward: a preset ("first" or "scaled"), weights of terms by name, or RewardWeights."""
-    backend: str | Emulator | Sequence[Emulator] = "rules"
+    backend: Backend = "rules"
     """What the game runs on: "rules", "embedded", "mednafen", "http://...", or a console of one's own."""
     rom: str | os.PathLike[str] | None = None
     """The cartridge for "embedded" and "mednafen" (None: found as `mario-rl rom list` shows)."""

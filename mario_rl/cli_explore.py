@@ -54,7 +54,8 @@ def explore(
 ) -> None:
     """Find a way through levels: an archive of places reached, and random steps from there (after Go-Explore).
 
-    Every route is replayed from power-on, on our core and on cynes, and written down as a small file of inputs.
+    Every route is replayed from power-on, on our core and on those emulators beside it that are
+    installed (cynes, Mednafen), and written down as a small file of inputs.
     """
     if sum((level is not None, all, verify is not None)) != 1:
         raise Mistake("name a --level such as 8-4, or ask for --all of them, or name routes to --verify")
@@ -68,9 +69,9 @@ def explore(
         file = find_rom("smb", rom)
         tasks: list[Task] | list[Check]
         if verify is not None:
-            tasks = _checks(verify, file, _has_oracle(screen))
+            tasks = _checks(verify, file, _oracles(screen))
         else:
-            tasks = _tasks(level, seed, file, minutes, output, pictures and _can_draw(screen), _has_oracle(screen))
+            tasks = _tasks(level, seed, file, minutes, output, pictures and _can_draw(screen), _oracles(screen))
             output.mkdir(parents=True, exist_ok=True)
         count = min(processes or os.cpu_count() or 1, len(tasks))
         progress = _Progress(len(tasks), screen)
@@ -95,7 +96,13 @@ def explore(
 
 
 def _tasks(
-    names: str | None, seed: int, rom: Path, minutes: float | None, directory: Path, pictures: bool, oracle: bool
+    names: str | None,
+    seed: int,
+    rom: Path,
+    minutes: float | None,
+    directory: Path,
+    pictures: bool,
+    oracles: tuple[str, ...],
 ) -> list[Task]:
     from mario_rl.environment.smb.levels import LEVELS, parse_levels
     from mario_rl.snapshots.survey import Task
@@ -107,27 +114,33 @@ def _tasks(
     deadline = None if minutes is None else time.time() + 60 * minutes
     # the last levels are the hardest: whoever begins with them is not left waiting for one of them in the end
     hardest_first = sorted(set(levels), reverse=True)
-    return [Task(level, seed, rom, directory, deadline, oracle=oracle, pictures=pictures) for level in hardest_first]
+    return [Task(level, seed, rom, directory, deadline, oracles=oracles, pictures=pictures) for level in hardest_first]
 
 
-def _checks(path: Path, rom: Path, oracle: bool) -> list[Check]:
+def _checks(path: Path, rom: Path, oracles: tuple[str, ...]) -> list[Check]:
     from mario_rl.snapshots.routes import Route
     from mario_rl.snapshots.survey import Check
 
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
         raise Mistake(f"{path} has no routes (*.json) in it")
-    checks = [Check(Route.load(file).level, file, rom, oracle) for file in files]
+    checks = [Check(Route.load(file).level, file, rom, oracles) for file in files]
     if len({check.level for check in checks}) < len(checks):
         raise Mistake(f"{path} has several routes through one level: verify them one by one")
     return checks
 
 
-def _has_oracle(screen: TextIO) -> bool:
-    if find_spec("cynes") is not None:
-        return True
-    print("routes will be verified on the embedded core only; for a second emulator: pip install cynes", file=screen)
-    return False
+def _oracles(screen: TextIO) -> tuple[str, ...]:
+    from mario_rl.snapshots.replayers import installed_oracles
+
+    found = installed_oracles()
+    if not found:
+        print(
+            "routes will be verified on the embedded core only; for a second emulator: pip install cynes, "
+            "or apt-get install mednafen",
+            file=screen,
+        )
+    return found
 
 
 def _can_draw(screen: TextIO) -> bool:

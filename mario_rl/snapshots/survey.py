@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from mario_rl.distributed.process import become_child, ctrl_c_held_back, exit_reason
 from mario_rl.snapshots.explore import Exploration, explore
-from mario_rl.snapshots.routes import CynesReplayer, EmbeddedReplayer, Route, RouteError, replay, route_of
+from mario_rl.snapshots.replayers import ORACLES, EmbeddedReplayer
+from mario_rl.snapshots.routes import Route, RouteError, replay, route_of
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnContext
@@ -88,7 +89,7 @@ class Task:
     frames: int = MOST_FRAMES
     shorten: float = SHORTEN
     actions: str = "complex"
-    oracle: bool = True
+    oracles: tuple[str, ...] = ()
     """Verify with the second emulator, too."""
     pictures: bool = True
     """Record a video and draw a map."""
@@ -101,7 +102,7 @@ class Check:
     level: str
     file: Path
     rom: Path
-    oracle: bool = True
+    oracles: tuple[str, ...] = ()
 
 
 class Stopped(Exception):
@@ -140,7 +141,7 @@ def carry_out(task: Task | Check, tell: Tell) -> Finding:
     route = route_of(task.level, explored.way.all_pads(), task.rom.read_bytes(), how)
     finding.found = True
     finding.first_route_steps, finding.route_steps = explored.first_steps, route.steps
-    verify(route, task.rom, finding, task.oracle, lambda: tell("verifying", explored.frames))
+    verify(route, task.rom, finding, task.oracles, lambda: tell("verifying", explored.frames))
     file = task.directory / f"{task.level}.json"
     route.save(file)
     finding.route = str(file)
@@ -170,19 +171,21 @@ def _checked(task: Check, tell: Tell) -> Finding:
         raise RouteError(f"{task.file} was found with another ROM than {task.rom}: name that one with --rom")
     explored = int(route.found.get("frames", 0))
     finding = Finding(route.level, found=True, frames=explored, route_steps=route.steps, route=str(task.file))
-    verify(route, task.rom, finding, task.oracle, lambda: tell("verifying", explored))
+    verify(route, task.rom, finding, task.oracles, lambda: tell("verifying", explored))
     return finding
 
 
-def verify(route: Route, rom: Path, finding: Finding, oracle: bool, between: Callable[[], None] = lambda: None) -> None:
-    """Replay a route from power-on on our core, and on one that is none of ours."""
+def verify(
+    route: Route, rom: Path, finding: Finding, oracles: Sequence[str], between: Callable[[], None] = lambda: None
+) -> None:
+    """Replay a route from power-on on our core, and on those that are none of ours."""
     ours = replay(route, EmbeddedReplayer(rom.read_bytes()), between)
     finding.route_frames, finding.clock_left = ours.frames, ours.clock
     arrivals = {"embedded": ours}
-    if oracle:
-        arrivals["cynes"] = replay(route, CynesReplayer(rom), between)
+    for name in oracles:
+        arrivals[name] = replay(route, ORACLES[name](rom), between)
     finding.verified_on = [name for name, arrival in arrivals.items() if arrival.arrived]
-    finding.verified = oracle and len(finding.verified_on) == len(arrivals)
+    finding.verified = bool(oracles) and len(finding.verified_on) == len(arrivals)
 
 
 class Survey:

@@ -14,15 +14,8 @@ from hypothesis import strategies as st
 
 from mario_rl.emulators.base import RIGHT, A
 from mario_rl.environment.smb.levels import LEVELS
-from mario_rl.snapshots.routes import (
-    CynesReplayer,
-    EmbeddedReplayer,
-    Route,
-    RouteError,
-    packaged_route,
-    replay,
-    route_of,
-)
+from mario_rl.snapshots.replayers import CynesReplayer, EmbeddedReplayer
+from mario_rl.snapshots.routes import Route, RouteError, packaged_route, replay, route_of
 
 SMALL = Route("1-1", "ab" * 32, 100, ((40, 0x75F, 0),), ((0, 101), (RIGHT, 8), (RIGHT | A, 4)), {"seed": 0})
 

@@ -15,8 +15,10 @@ from PIL import Image
 
 from mario_rl.runs.route_video import record_route
 from mario_rl.snapshots import survey as survey_module
+from mario_rl.snapshots.replayers import installed_oracles
 from mario_rl.snapshots.routes import Route, RouteError, packaged_route
 from mario_rl.snapshots.survey import Check, Finding, Sign, Stopped, Survey, Task, carry_out
+from tests.emulators.mednafen_here import mednafen_or_skip
 
 
 def nobody_listens(doing: str, frames: int) -> None:
@@ -24,7 +26,7 @@ def nobody_listens(doing: str, frames: int) -> None:
 
 
 def task(level: str, rom: Path, directory: Path, **changes: object) -> Task:
-    return dataclasses.replace(Task(level, 0, rom, directory, oracle=False, pictures=False), **changes)
+    return dataclasses.replace(Task(level, 0, rom, directory, pictures=False), **changes)
 
 
 def children() -> list[psutil.Process]:
@@ -149,7 +151,7 @@ def test_a_survey_that_is_stopped_ends_its_processes(smb_rom: Path, tmp_path: Pa
 
 def test_a_mistake_in_a_process_arrives_as_it_is(smb_rom: Path, tmp_path: Path) -> None:
     (tmp_path / "1-1.json").write_text("{}")
-    survey = Survey([Check("1-1", tmp_path / "1-1.json", smb_rom, oracle=False)], processes=1)
+    survey = Survey([Check("1-1", tmp_path / "1-1.json", smb_rom)], processes=1)
     try:
         with pytest.raises(RouteError, match=r"1-1\.json is no route"):
             list(survey.events())
@@ -157,17 +159,19 @@ def test_a_mistake_in_a_process_arrives_as_it_is(smb_rom: Path, tmp_path: Path) 
         survey.stop()
 
 
-def test_a_packaged_route_is_verified_on_both_emulators(smb_rom: Path, tmp_path: Path) -> None:
+def test_a_packaged_route_is_verified_on_all_emulators(smb_rom: Path, tmp_path: Path) -> None:
     pytest.importorskip("cynes")
+    mednafen_or_skip()
     packaged_route("1-4").save(tmp_path / "1-4.json")
-    finding = carry_out(Check("1-4", tmp_path / "1-4.json", smb_rom), nobody_listens)
-    assert finding.found and finding.verified and finding.verified_on == ["embedded", "cynes"]
+    check = Check("1-4", tmp_path / "1-4.json", smb_rom, installed_oracles())
+    finding = carry_out(check, nobody_listens)
+    assert finding.found and finding.verified and finding.verified_on == ["embedded", "cynes", "mednafen"]
 
 
 def test_a_route_that_does_not_arrive_is_not_verified(smb_rom: Path, tmp_path: Path) -> None:
     route = packaged_route("1-4")
     dataclasses.replace(route, inputs=route.inputs[:-1]).save(tmp_path / "1-4.json")
-    finding = carry_out(Check("1-4", tmp_path / "1-4.json", smb_rom, oracle=False), nobody_listens)
+    finding = carry_out(Check("1-4", tmp_path / "1-4.json", smb_rom), nobody_listens)
     assert finding.verified_on == [] and not finding.verified
 
 

@@ -67,3 +67,10 @@ class TooMany(Refusal):
 
     status = 429
     name = "too_many"
+
+
+class NotKept(Refusal):
+    """The server's disk does not take it, or does not give it back."""
+
+    status = 507
+    name = "not_kept"

@@ -71,6 +71,10 @@ _LAUNCHING = _WRITING | {
     403: {"model": Problem, "description": "The ROM is not in one of the server's folders."},
     429: {"model": Problem, "description": "As many sessions as there may be."},
 }
+_KEEPING: dict[int | str, dict[str, Any]] = {
+    429: {"model": Problem, "description": "As many states as there may be."},
+    507: {"model": Problem, "description": "The server's disk is full, or cannot be written."},
+}
 _ANY_BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 
@@ -186,7 +190,7 @@ def _add_states(router: APIRouter, service: Service) -> None:
         """The states kept under names."""
         return SavedStates(states=await asyncio.to_thread(service.state_files.all))
 
-    @router.put("/states/{name}", responses=_PROBLEMS | {429: _LAUNCHING[429]}, tags=["states"])
+    @router.put("/states/{name}", responses=_PROBLEMS | _KEEPING, tags=["states"])
     async def save_state(name: StateName, session: SessionQuery = DEFAULT_SESSION) -> SavedState:
         """Keep the console's state under a name."""
         return await service.save_state(session, name)

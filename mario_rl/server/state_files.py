@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from mario_rl.atomic_file import write_atomically
-from mario_rl.server.errors import Invalid, NotThere, TooMany
+from mario_rl.server.errors import Invalid, NotKept, NotThere, TooMany
 from mario_rl.server.schemas import NAME_PATTERN, SavedState
 
 MOST_STATES = 1000
@@ -26,22 +26,25 @@ class StateFiles:
         file = self._file(name)
         if not file.exists() and len(self._files()) >= MOST_STATES:
             raise TooMany(f"there are {MOST_STATES} saved states: delete some first")
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, state)
-        return _described(file)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, state)
+            return _described(file)
+        except OSError as problem:
+            raise NotKept(f"the server cannot keep the state ({problem.strerror}): make room, or delete some") from None
 
     def state(self, name: str) -> bytes:
         """The state of that name."""
         try:
             return self._file(name).read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NotThere(f"there is no saved state {name!r}") from None
 
     def delete(self, name: str) -> None:
         """Forget a state."""
         try:
             self._file(name).unlink()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NotThere(f"there is no saved state {name!r}") from None
 
     def all(self) -> list[SavedState]:

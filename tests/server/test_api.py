@@ -136,6 +136,23 @@ def test_named_states(server: RunningServer) -> None:
     assert server.post("/states/here.1/load", status=404)["error"] == "not_there"
 
 
+def test_a_disk_that_takes_nothing_is_told_of(tmp_path: Path) -> None:
+    """A file where the folder should be: nothing can be written there, not even by root."""
+    (tmp_path / "file").write_text("in the way")
+    server = RunningServer("--emulator", "embedded", "--states", str(tmp_path / "file" / "states"))
+    try:
+        server.post("/launch")
+        answer = server.ask("PUT", "/states/here")
+        assert (answer.status_code, answer.json()["error"]) == (507, "not_kept") and "make room" in answer.json()[
+            "detail"
+        ]
+        assert server.ask("POST", "/states/here/load").status_code == 404
+        assert server.ask("DELETE", "/states/here").status_code == 404
+        assert server.get("/states") == {"states": []} and server.get("/status")["alive"]
+    finally:
+        server.end()
+
+
 def test_a_bad_state_is_refused_and_changes_nothing(server: RunningServer) -> None:
     server.post("/launch")
     good = server.ask("GET", "/state").content

@@ -6,6 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 BOARD_FEATURES: tuple[str, ...]
 PLACEMENT_FEATURES: tuple[str, ...]
 PLACEMENT_FEATURES_MOST: bytes
+PROSPECT_FEATURES: tuple[str, ...]
+SITUATION_FEATURES: tuple[str, ...]
+
+MOST_PLACEMENTS: int
 
 LONGEST_SCRIPT: int
 
@@ -65,6 +69,9 @@ class Games:
         mask: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.uint8]: ...
     def board_features(self, seat: int = 0) -> NDArray[np.int16]: ...
+    def prospects(
+        self, games: NDArray[np.int32], seats: NDArray[np.int32], slots: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int16], NDArray[np.uint8], NDArray[np.uint8]]: ...
     def ratings(
         self, weights: NDArray[np.float32], plies: int = 1, seat: int = 0, mask: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int16], NDArray[np.float32]]: ...

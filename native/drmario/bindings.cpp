@@ -16,6 +16,7 @@ using namespace drmario;
 
 void bind_placements(nb::module_ &m, nb::class_<Games> &games);  // bindings_placements.cpp
 void bind_search(nb::module_ &m, nb::class_<Games> &games);      // bindings_search.cpp
+void bind_prospects(nb::module_ &m, nb::class_<Games> &games);   // bindings_prospects.cpp
 
 namespace {
 
@@ -143,4 +144,5 @@ NB_MODULE(_drmario, m) {
             "source"_a, "target"_a);
     bind_placements(m, games);
     bind_search(m, games);
+    bind_prospects(m, games);
 }

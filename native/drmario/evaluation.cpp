@@ -115,6 +115,10 @@ void count_row(BoardFeatures &out, const uint8_t *row) {
 
 }  // namespace
 
+int count_viruses(const Field &field) {
+    return static_cast<int>(std::count_if(field.cells, field.cells + kCells, is_virus));
+}
+
 BoardFeatures board_features(const Field &field) {
     BoardFeatures out{};
     unsigned top_colours = 0;

@@ -54,6 +54,7 @@ using Weights = std::array<float, kBoardFeatures>;
 
 // Whatever the cells are, garbage included.
 BoardFeatures board_features(const Field &field);
+int count_viruses(const Field &field);
 
 inline float weighted(const BoardFeatures &features, const Weights &weights) {
     float sum = 0;

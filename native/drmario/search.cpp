@@ -55,16 +55,20 @@ float best_worth(const Field &field, const Descent &descent, const uint8_t colou
 
 }  // namespace
 
-void settle_at_once(Field &field) {
+Settling settle_at_once(Field &field) {
+    Settling out;
     Player counters{};
-    for (int chain = 0; chain < kMostChains; ++chain) {
-        for (int drop = 0; drop < kMostDrops && drop_pass(field); ++drop) {}
+    for (; out.links < kMostChains; ++out.links) {
+        for (int drop = 0; drop < kMostDrops && drop_pass(field); ++drop) ++out.passes;
         counters.lines = 0;
         match_rows(field, counters, nullptr);
         match_columns(field, counters, nullptr);
         update_cells(field);
-        if (!counters.lines) return;
+        if (!counters.lines) break;
     }
+    out.lines = counters.combo;
+    out.cells = counters.cells_matched;
+    return out;
 }
 
 void rate_placements(const Ram &ram, int seat, int plies, const Weights &weights, std::vector<Rating> &out) {

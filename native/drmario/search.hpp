@@ -14,8 +14,16 @@ namespace drmario {
 constexpr float kClearedWorth = 1e9f;
 constexpr float kLostWorth = -1e9f;
 
+// What a settling did to a field.
+struct Settling {
+    int passes = 0;  // drop passes in which something moved
+    int links = 0;   // times that lines popped
+    int lines = 0;
+    int cells = 0;  // matched; where lines cross, as often as the game counts it
+};
+
 // Drops, matches and pops until nothing moves, as settling does in its many frames.
-void settle_at_once(Field &field);
+Settling settle_at_once(Field &field);
 
 // A placement and what it leads to: the best that can be had with it, looking one or two capsules ahead.
 struct Rating {

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mario_rl._drmario import BOARD_FEATURES, LONGEST_SCRIPT, Games, StateError, image_mask
 from mario_rl.environment.drmario.placements import Placements
+from mario_rl.environment.drmario.prospects import SLOTS, Prospects
 
 __all__ = ["BOARD_FEATURES", "HIGH", "IMAGE", "LONGEST_SCRIPT", "LOW", "MEDIUM", "RulesBatch", "Scripts", "StateError"]
 
@@ -193,3 +194,9 @@ class RulesBatch:
         Returns int32[n, 2], the capsules placed by each player; everything else is in the RAM.
         """
         return self._games.play(weights, plies, max_capsules, mask)
+
+    # --- what placements lead to: native/drmario/prospects.hpp --------------------------------------------------------
+
+    def prospects(self, games: NDArray[np.int32], seats: NDArray[np.int32], slots: int = SLOTS) -> Prospects:
+        """What the placements of the waiting capsules of games[m] and seats[m] lead to; see `Prospects`."""
+        return Prospects(*self._games.prospects(games, seats, slots))

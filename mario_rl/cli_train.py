@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mario_rl import config as configuration
+from mario_rl.cli_settings import with_settings
 from mario_rl.config import TrainingConfig
 from mario_rl.mistake import INTERRUPTED, ctrl_c_ends_at_once, endings_call, mistakes_in_one_line
 from mario_rl.presets import PRESETS
+from mario_rl.sign_of_life import sign_of_life
 
 if TYPE_CHECKING:
     from mario_rl.distributed.coordinator import Totals
@@ -25,13 +22,12 @@ if TYPE_CHECKING:
     from mario_rl.runs.session import Session
     from mario_rl.runs.status import State
 
-SECONDS_BETWEEN_LINES = 5.0
 EXIT_CODES = {"SUCCESS": 0, "FAILED": 1, "INTERRUPTED": INTERRUPTED}
 
 
 def register(app: typer.Typer) -> None:
     """Add the command, with an option for every setting."""
-    app.command("train")(_with_settings(train))
+    app.command("train")(with_settings(train, TrainingConfig, FIRST, _of_presets))
 
 
 def train(
@@ -85,7 +81,7 @@ def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], da
 
     with endings_call(end):
         try:
-            with _sign_of_life() as tell:
+            with sign_of_life() as tell:
                 before = prepare(run, before, lambda text: tell(text) or not asked)
             session = open_session(run, run.config(), before)
         except PreparationBrokenOff:
@@ -106,26 +102,6 @@ def _train(run: RunDirectory, new: bool, before: Totals, warnings: list[str], da
         finally:
             state = session.close()
     return state
-
-
-@contextmanager
-def _sign_of_life() -> Iterator[Callable[[str], None]]:
-    """What is done before a run begins, on one line that goes away again; now and then where none can be rewritten."""
-    if not sys.stderr.isatty():
-        told = -SECONDS_BETWEEN_LINES
-
-        def tell(text: str) -> None:
-            nonlocal told
-            if time.monotonic() - told >= SECONDS_BETWEEN_LINES:
-                told = time.monotonic()
-                print(text, file=sys.stderr, flush=True)
-
-        yield tell
-        return
-    try:
-        yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-    finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _show(session: Session, dashboard: bool) -> None:
@@ -156,38 +132,7 @@ def _say_how_it_ended(run: RunDirectory, state: State) -> None:
     print(f"curves       mario-rl plot {where}      tensorboard --logdir {where / 'tensorboard'}")
 
 
-def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace `**settings` in a command's signature by one option per setting."""
-    docs = configuration.docs()
-    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    fields = {field.name: field for field in dataclasses.fields(TrainingConfig)}
-    in_parts = [field.name for part in TrainingConfig.__bases__ for field in dataclasses.fields(part)]
-    parameters = [_option(fields[name], docs[name]) for name in FIRST] + own
-    parameters += [_option(fields[name], docs[name]) for name in in_parts if name not in FIRST]
-    ordered = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-
-    def with_settings(**arguments: Any) -> None:
-        command(**arguments)
-
-    with_settings.__doc__ = command.__doc__
-    with_settings.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-    with_settings.__annotations__ = {p.name: p.annotation for p in ordered}
-    return with_settings
-
-
 FIRST = ("model", "level", "steps", "workers", "lanes", "observation", "name", "seed")
-
-
-def _option(field: dataclasses.Field[Any], help: str) -> inspect.Parameter:
-    """The option of one setting; not given means not chosen, so that presets and files can speak."""
-    kind = next(kind for kind in configuration.kinds_of(field.name) if kind is not type(None))
-    settings = ([] if field.default is None else [str(field.default)]) + _of_presets(field.name)
-    default = f" [{'; '.join(settings)}]" if settings else ""
-    flags = configuration.flag(field.name)
-    if kind is bool:
-        flags = f"{flags}/--no-{flags[2:]}"
-    annotation = Annotated[kind | None, typer.Option(flags, help=help + default, show_default=False)]  # type: ignore[valid-type]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _of_presets(name: str) -> list[str]:

@@ -6,23 +6,17 @@ What the user does not set comes from `--config`, then from `--preset`, then fro
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import functools
-import inspect
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
-import yaml
-
+from mario_rl import settings as generic
 from mario_rl.presets import PRESETS
+from mario_rl.settings import ConfigError, Ranges, demand, flag
 
-
-class ConfigError(ValueError):
-    """A setting that cannot be; the message says which and what would be right."""
+__all__ = ["ConfigError", "TrainingConfig", "build", "docs", "flag", "from_dict", "kinds_of", "read_yaml", "write_yaml"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,127 +240,80 @@ class TrainingConfig(
         return {"level": level} | {name: getattr(self, name) for name in names}
 
 
-_AT_LEAST_ONE = [
-    "steps",
-    "lanes",
-    "collect_steps",
-    "gradients_per_collect",
-    "accumulate_grads",
-    "frame_skip",
-    "stuck_steps",
-    "batch_size",
-    "n_step",
-    "buffer_size",
-    "epochs",
-    "hidden",
-    "evaluate_episodes",
-    "max_staleness",
-    "keep",
-    "half_life",
-    "explore_frames",
-]
-_AT_LEAST_ZERO = [
-    "workers",
-    "seed",
-    "learning_starts",
-    "target_every",
-    "epsilon_steps",
-    "evaluate_every",
-    "noop_max",
-    "clone_steps",
-]
-_POSITIVE = ["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"]
-_NOT_NEGATIVE = ["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha", "imitation"]
-_SHARES = [
-    "gamma",
-    "gae_lambda",
-    "priority_beta",
-    "tau",
-    "target_epsilon",
-    "epsilon_max",
-    "epsilon_min",
-    "sticky",
-    "fresh",
-]
-_CHOICES = {
-    "observation": ("tiles", "pixels"),
-    "torso": ("auto", "mlp", "cnn", "small", "nature"),
-    "evaluate_protocol": ("stochastic", "sticky"),
-    "curriculum": ("off", "snapshots", "archive", "demo"),
-}
+_RANGES = Ranges(
+    at_least_one=[
+        "steps",
+        "lanes",
+        "collect_steps",
+        "gradients_per_collect",
+        "accumulate_grads",
+        "frame_skip",
+        "stuck_steps",
+        "batch_size",
+        "n_step",
+        "buffer_size",
+        "epochs",
+        "hidden",
+        "evaluate_episodes",
+        "max_staleness",
+        "keep",
+        "half_life",
+        "explore_frames",
+    ],
+    at_least_zero=[
+        "workers",
+        "seed",
+        "learning_starts",
+        "target_every",
+        "epsilon_steps",
+        "evaluate_every",
+        "noop_max",
+        "clone_steps",
+    ],
+    positive=["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"],
+    not_negative=["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha", "imitation"],
+    shares=[
+        "gamma",
+        "gae_lambda",
+        "priority_beta",
+        "tau",
+        "target_epsilon",
+        "epsilon_max",
+        "epsilon_min",
+        "sticky",
+        "fresh",
+    ],
+    choices={
+        "observation": ("tiles", "pixels"),
+        "torso": ("auto", "mlp", "cnn", "small", "nature"),
+        "evaluate_protocol": ("stochastic", "sticky"),
+        "curriculum": ("off", "snapshots", "archive", "demo"),
+    },
+)
 
 
 def check(config: TrainingConfig) -> None:
     """Raise a ConfigError about the first setting that cannot be."""
-    for field in dataclasses.fields(config):
-        _check_type(config, field.name)
-    for names, least in ((_AT_LEAST_ONE, 1), (_AT_LEAST_ZERO, 0)):
-        for name in names:
-            _demand(getattr(config, name) >= least, config, name, f"a whole number from {least} on")
-    for name in _POSITIVE:
-        _demand(getattr(config, name) > 0, config, name, "above 0")
-    for name in _NOT_NEGATIVE:
-        _demand(getattr(config, name) >= 0, config, name, "0 or more")
-    for name in _SHARES:
-        _demand(0 <= getattr(config, name) <= 1, config, name, "between 0 and 1")
-    for name, choices in _CHOICES.items():
-        _demand(getattr(config, name) in choices, config, name, f"one of {', '.join(choices)}")
-    _demand(config.lr_min <= config.lr, config, "lr_min", f"at most lr ({config.lr})")
-    _demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
-    _demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
-    _demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
-    _demand(0 < config.imitation_until <= 1, config, "imitation_until", "above 0 and at most 1")
+    generic.check_settings(config, _RANGES)
+    demand(config.lr_min <= config.lr, config, "lr_min", f"at most lr ({config.lr})")
+    demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
+    demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
+    demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
+    demand(0 < config.imitation_until <= 1, config, "imitation_until", "above 0 and at most 1")
     smallest = config.lanes * (config.n_step + 2)
-    _demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
+    demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
     torsos = ("auto", "mlp", "cnn") if config.observation == "tiles" else ("auto", "small", "nature")
-    _demand(config.torso in torsos, config, "torso", f"one of {', '.join(torsos)} for {config.observation}")
-
-
-def _check_type(config: TrainingConfig, name: str) -> None:
-    value = getattr(config, name)
-    kinds = kinds_of(name)
-    if type(value) is int and float in kinds:
-        object.__setattr__(config, name, float(value))
-    elif type(value) not in kinds:
-        words = {int: "a whole number", float: "a number", str: "text", bool: "true or false", type(None): "nothing"}
-        _demand(False, config, name, " or ".join(words[kind] for kind in kinds))
-    if isinstance(value, float):
-        _demand(value == value and abs(value) != float("inf"), config, name, "a finite number")
-
-
-def _demand(holds: bool, config: TrainingConfig, name: str, wanted: str) -> None:
-    if not holds:
-        raise ConfigError(f"{flag(name)} is {wanted}, not {getattr(config, name)!r}")
-
-
-def flag(name: str) -> str:
-    """The command line's name of a setting."""
-    return "--" + name.replace("_", "-")
+    demand(config.torso in torsos, config, "torso", f"one of {', '.join(torsos)} for {config.observation}")
 
 
 def kinds_of(name: str) -> tuple[type, ...]:
     """The types a setting may have."""
-    return _kinds()[name]
+    return generic.kinds_of(TrainingConfig, name)
 
 
-@functools.cache
-def _kinds() -> dict[str, tuple[type, ...]]:
-    hints = get_type_hints(TrainingConfig)
-    return {name: get_args(hint) if get_origin(hint) is not None else (hint,) for name, hint in hints.items()}
-
-
-def docs() -> dict[str, str]:
+def docs() -> Mapping[str, str]:
     """What each setting means: the strings below the fields."""
-    found: dict[str, str] = {}
-    for part in TrainingConfig.__mro__:
-        if part is object or not dataclasses.is_dataclass(part):
-            continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for node, after in zip(body.body, body.body[1:], strict=False):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
-                found[node.target.id] = ast.literal_eval(after.value)
-    return found
+    return generic.docs_of(TrainingConfig)
 
 
 def build(
@@ -390,39 +337,14 @@ def build(
 
 def from_dict(settings: Mapping[str, Any]) -> TrainingConfig:
     """A configuration of these settings; a ConfigError names one that does not exist."""
-    known = {field.name for field in dataclasses.fields(TrainingConfig)}
-    for name in settings:
-        if name not in known:
-            raise ConfigError(f"unknown setting {name!r}; `mario-rl train --help` lists them all")
-    return TrainingConfig(**settings)
+    return generic.of_dict(TrainingConfig, settings, "mario-rl train")
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
     """The settings of a YAML file: one `name: value` a line, names as on the command line, with _ or -."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise ConfigError(f"cannot read {file}: {problem.strerror}") from problem
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{file} is not YAML: {' '.join(str(problem).split())}") from problem
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise ConfigError(f"{file} should hold lines such as `lr: 0.0001`")
-    settings = {name.replace("-", "_"): value for name, value in content.items()}
-    return {name: _number_if_text(name, value) for name, value in settings.items()}
+    return generic.read_settings(file, TrainingConfig)
 
 
 def write_yaml(config: TrainingConfig, file: Path) -> None:
     """Save a configuration so that `read_yaml` gives it back."""
-    file.write_text(yaml.safe_dump(dataclasses.asdict(config), sort_keys=False), encoding="utf-8")
-
-
-def _number_if_text(name: str, value: Any) -> Any:
-    """YAML 1.1 reads 1e-4 as text (it wants 1.0e-4); people mean the number, where there can be one."""
-    if isinstance(value, str) and str not in _kinds().get(name, (str,)):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
+    generic.write_settings(config, file)

@@ -11,10 +11,11 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from mario_rl.config import ConfigError, TrainingConfig, from_dict, read_yaml, write_yaml
+from mario_rl.config import ConfigError, TrainingConfig, from_dict, read_yaml
 from mario_rl.runs.status import RunStatus, State, read_status, write_status
+from mario_rl.settings import write_settings
 
 NUMBERED_CHECKPOINT = re.compile(r"checkpoint-(\d+)\.pt")
 
@@ -25,6 +26,8 @@ class RunError(ValueError):
 
 class RunDirectory:
     """The directory of a run. `create` makes one, `open` finds one."""
+
+    resume_command = "mario-rl train --resume"
 
     def __init__(self, path: Path, chosen_file: Path | None = None):
         self.path = path
@@ -68,7 +71,7 @@ class RunDirectory:
     # --- finding one ----------------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, checkpoints: str | Path, name: str | None, config: TrainingConfig) -> RunDirectory:
+    def create(cls, checkpoints: str | Path, name: str | None, config: Any) -> Self:
         """A new directory with the configuration in it; never one that exists."""
         if name is not None and (not re.fullmatch(r"[^/\0]{1,200}", name) or name.startswith((".", "-"))):
             raise RunError(f"a run's name is a plain directory name that starts with neither . nor -, not {name!r}")
@@ -79,13 +82,13 @@ class RunDirectory:
         except FileExistsError as problem:
             if not Path(checkpoints).is_dir():
                 raise RunError(f"{checkpoints} is not a directory: choose another one for --checkpoints") from problem
-            advice = f"choose another --name, or go on with it: mario-rl train --resume {path}"
+            advice = f"choose another --name, or go on with it: {cls.resume_command} {path}"
             raise RunError(f"{path} exists already; {advice}") from problem
         except OSError as problem:
             raise RunError(f"cannot make a run in {checkpoints}: {problem.strerror}") from problem
         run = cls(path)
         try:
-            write_yaml(dataclasses.replace(config, name=path.name), run.config_yaml)
+            write_settings(dataclasses.replace(config, name=path.name), run.config_yaml)
             write_status(run.status_json, RunStatus(state="INTERRUPTED", why="it has not begun"))
         except OSError as problem:
             shutil.rmtree(path, ignore_errors=True)
@@ -93,7 +96,7 @@ class RunDirectory:
         return run
 
     @classmethod
-    def open(cls, target: str | Path, checkpoints: str | Path = "checkpoints") -> RunDirectory:
+    def open(cls, target: str | Path, checkpoints: str | Path = "checkpoints") -> Self:
         """The run that `target` names: its directory, its name below `checkpoints`, or a checkpoint file in it."""
         named = Path(target)
         path = named if named.exists() else Path(checkpoints) / named

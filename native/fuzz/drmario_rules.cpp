@@ -1,6 +1,7 @@
 // Dr. Mario games with damaged RAM, or none but garbage: whatever the bytes, every call comes back and stays inside.
 #include "../drmario/image.hpp"
 #include "../drmario/placement_features.hpp"
+#include "../drmario/prospects.hpp"
 #include "../drmario/search.hpp"
 #include "../drmario/turns.hpp"
 #include "fuzz.hpp"
@@ -62,6 +63,9 @@ void choose(fuzz::Random &random, uint64_t seed, Ram &ram, int seat) {
     Weights weights;
     for (auto &weight : weights) weight = static_cast<float>(random.byte()) - 128;
     if (random.one_in(50)) best_placement(ram, seat, 2, weights);
+    std::vector<Prospect> prospects;
+    find_prospects(ram, seat, prospects);
+    situation(ram, seat);
 }
 
 void one_case(uint64_t seed) {

@@ -16,22 +16,23 @@ from mario_rl.environment.drmario.memory import ACTION_FALLING, ACTION_SPAWNED, 
 LONGEST_GAP = 6  # frames
 MOST_GARBAGE = 4  # pieces that arrive at once, however large the attack
 
-_TOTALS = ("viruses", "pieces", "lines", "links", "sent", "received", "locks")
+# What is counted, in the order of `Tally.totals` and of native/drmario/tally.hpp.
+VIRUSES, PIECES, LINES, LINKS, SENT, RECEIVED, LOCKS, COUNTS = range(8)
 
 
 class Tally:
     """Totals of the running rounds, int32[n, 2] each (player 1 first)."""
 
     def __init__(self, games: int):
-        self.totals = np.zeros((len(_TOTALS), games, 2), np.int32)
-        self.viruses = self.totals[0]  # cleared
+        self.totals = np.zeros((COUNTS, games, 2), np.int32)
+        self.viruses = self.totals[VIRUSES]  # cleared
         # of capsules and garbage cleared; where lines cross, as often as the game counts it
-        self.pieces = self.totals[1]
-        self.lines = self.totals[2]  # of four and more
-        self.links = self.totals[3]  # lines beyond the first of each capsule's (or garbage's) settling
-        self.sent = self.totals[4]  # pieces of garbage, as large as the attack was
-        self.received = self.totals[5]  # pieces of garbage that fell into the own bottle
-        self.locks = self.totals[6]  # capsules that have come to rest
+        self.pieces = self.totals[PIECES]
+        self.lines = self.totals[LINES]  # of four and more
+        self.links = self.totals[LINKS]  # lines beyond the first of each capsule's (or garbage's) settling
+        self.sent = self.totals[SENT]  # pieces of garbage, as large as the attack was
+        self.received = self.totals[RECEIVED]  # pieces of garbage that fell into the own bottle
+        self.locks = self.totals[LOCKS]  # capsules that have come to rest
         self._before = np.zeros((5, games, 2), np.int32)  # as of the last look
 
     def begin(self, games: Mask, game: GameMemory) -> None:

@@ -9,7 +9,7 @@ from mario_rl.environment.drmario.bots import make_bot
 from mario_rl.environment.drmario.memory import COLUMNS, POP, ROWS, VIRUS, GameMemory
 from mario_rl.environment.drmario.prospects import BOARD_FEATURES, PROSPECT_FEATURES, SITUATION_FEATURES, SLOTS
 from mario_rl.environment.drmario.rules import LONGEST_SCRIPT, RulesBatch, Scripts
-from mario_rl.selfplay.arena import COUNTS, LINES, RECEIVED, VIRUSES
+from mario_rl.environment.drmario.tally import COUNTS, LINES, RECEIVED, VIRUSES
 
 GAMES = 24
 # The byte is the count divided by this; 1 for the others.

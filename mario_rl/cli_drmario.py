@@ -1,4 +1,8 @@
-"""What `mario-rl watch` and `mario-rl record` do when the RUN is the word drmario: bots play, not a trained model."""
+"""What `mario-rl watch` and `mario-rl record` do when the RUN is the word drmario.
+
+Any Dr. Mario player can be shown: a bot, a packaged player, one that self-play has trained here; alone or against
+another.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,16 @@ if TYPE_CHECKING:
 RUN = "drmario"
 HIGHEST_LEVEL = 20
 
-BotName = Literal["random", "greedy", "search"]
-AgentOption = Annotated[BotName | None, typer.Option(help="drmario: the bot that plays.", show_default="search")]
+DEFAULT_AGENT = "search"
+AgentOption = Annotated[
+    str | None,
+    typer.Option(
+        help="drmario: who plays: random, greedy, search, a packaged player, a self-play run or a player file.",
+        show_default=DEFAULT_AGENT,
+    ),
+]
 OpponentOption = Annotated[
-    BotName | None, typer.Option(help="drmario: the bot in the second seat; two bottles.", show_default=False)
+    str | None, typer.Option(help="drmario: who plays in the second seat; two bottles.", show_default=False)
 ]
 PlayersOption = Annotated[
     int | None,
@@ -46,24 +56,26 @@ RomOption = Annotated[
 
 def contest(
     level: str | None,
-    agent: BotName | None,
-    opponent: BotName | None,
+    agent: str | None,
+    opponent: str | None,
     players: int | None,
     speed: str | None,
     backend: str | None,
     rom: Path | None,
+    checkpoints: Path | None = None,
 ) -> Contest:
     """What the options ask for; a Mistake if they contradict each other."""
     from mario_rl.runs.bot_round import Contest
+    from mario_rl.selfplay.players import CHECKPOINTS
 
     number = 10 if level is None else int(level) if level.isdecimal() else -1
     if not 0 <= number <= HIGHEST_LEVEL:
         raise Mistake(f"drmario's --level is a number from 0 to {HIGHEST_LEVEL}, not {level!r}")
     if players == 1 and opponent is not None:
         raise Mistake("--opponent needs two players: leave --players 1 out")
-    plays = agent or "search"
+    plays = agent or DEFAULT_AGENT
     against = plays if opponent is None and players == 2 else opponent
-    return Contest(plays, against, number, speed or "med", backend or "rules", rom)
+    return Contest(plays, against, number, speed or "med", backend or "rules", rom, checkpoints or CHECKPOINTS)
 
 
 def watch(contest: Contest, episodes: int | None, fps: float, seed: int, display: Display) -> None:
@@ -112,7 +124,8 @@ def record(contest: Contest, files: list[Path], episodes: int, seed: int, progre
 
 def default_files(contest: Contest) -> list[Path]:
     """Where a video goes that nobody has named."""
-    return [Path(f"drmario_{'_'.join(contest.bots)}_level{contest.level}.mp4")]
+    players = "_".join(Path(name).stem for name in contest.names)
+    return [Path(f"drmario_{players}_level{contest.level}.mp4")]
 
 
 def _best_seed(contest: Contest, episodes: int, seed: int, progress: Callable[[int, int], None]) -> int:
@@ -137,7 +150,7 @@ def only_for_drmario(run: str, **options: object) -> None:
 
 
 def not_for_drmario(**options: object) -> None:
-    """Complain about options that mean nothing to a bot."""
+    """Complain about options that mean nothing to a player of Dr. Mario."""
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
-        raise Mistake(f"{', '.join(given)}: not for `drmario`, which is played by bots")
+        raise Mistake(f"{', '.join(given)}: not for `drmario`, which has players of its own")

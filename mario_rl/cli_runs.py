@@ -130,7 +130,7 @@ def watch(
 
         if run == cli_drmario.RUN:
             cli_drmario.not_for_drmario(sticky=sticky, weights=weights)
-            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom)
+            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom, checkpoints)
             cli_drmario.watch(contest, episodes, fps, seed, display)
             return
         cli_drmario.only_for_drmario(
@@ -171,7 +171,7 @@ def record(
 
         if run == cli_drmario.RUN:
             cli_drmario.not_for_drmario(sticky=sticky, weights=weights)
-            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom)
+            contest = cli_drmario.contest(level, agent, opponent, players, speed, backend, rom, checkpoints)
             with _progress("choosing the best of") as progress:
                 cli_drmario.record(contest, output or cli_drmario.default_files(contest), episodes, seed, progress)
             return

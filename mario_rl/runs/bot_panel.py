@@ -15,11 +15,13 @@ from mario_rl.environment.drmario.bots import Rating
 from mario_rl.runs.bot_round import Contest, Moment, Picture, Seat
 
 COLOURS = "YRB"
+BUTTONS = ("A", "B", "select", "start", "up", "down", "left", "right")  # from a pad's bit 7 on
 RATINGS = 6  # how many are shown
 CERTAIN = 1e8  # a value beyond it says that the bottle is clear, or that the next capsule has no room
 
 LETTER_WIDTH, LETTER_HEIGHT = 6, 11  # of Pillow's own bitmap font
-WIDTH = 24 * LETTER_WIDTH + 8  # pixels of the picture; the lines are at most 24 letters long
+LETTERS = 24  # of a line, at most
+WIDTH = LETTERS * LETTER_WIDTH + 8  # pixels of the picture
 INK, PAPER = (232, 232, 232), (24, 24, 24)
 
 
@@ -27,20 +29,22 @@ def lines(contest: Contest, moment: Moment, round_number: int, won: int) -> list
     """The panel at a moment of a contest's n-th round (from 1), of which so many before were won."""
     agent = moment.seats[0]
     shown = [
-        " vs ".join(contest.bots),
-        f"{contest.backend} level {contest.level} {contest.speed}"[:24],
+        " vs ".join(seat.name for seat in moment.seats)[:LETTERS],
+        f"{contest.backend} level {contest.level} {contest.speed}"[:LETTERS],
         f"round {round_number}" + (f"  won {won}" if round_number > 1 else ""),
         "",
     ]
     for seat in moment.seats:
         first, second = (COLOURS[colour % 3] for colour in seat.next)
-        shown += [f"{seat.bot}", f" viruses {seat.viruses:2}  next {first}{second}", f" capsules {seat.capsules}"]
+        shown += [seat.name[:LETTERS], f" viruses {seat.viruses:2}  next {first}{second}", f" capsules {seat.capsules}"]
     shown += ["", *rating_lines(agent), "", ending(moment)]
     return shown
 
 
 def rating_lines(seat: Seat) -> list[str]:
-    """The best-rated placements, the chosen one marked."""
+    """The best-rated placements, the chosen one marked; of somebody who plans none, the buttons held."""
+    if seat.presses:
+        return ["presses buttons:", " " + (" ".join(pad_names(seat.pad)) or "none")]
     if not seat.ratings:
         return ["no ratings: it guesses"]
     rows = ["where    how     worth"]
@@ -49,6 +53,11 @@ def rating_lines(seat: Seat) -> list[str]:
         mark = ">" if rating.placement == seat.placement else " "
         rows.append(f"{mark}{where(rating, seat.colours)}{worth(rating.value, best)}")
     return rows
+
+
+def pad_names(pad: int) -> list[str]:
+    """The buttons that are held, in words."""
+    return [name for bit, name in enumerate(BUTTONS) if pad << bit & 0x80]
 
 
 def where(rating: Rating, colours: tuple[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""Rounds of Dr. Mario between bots, frame by frame, for people to look at."""
+"""Rounds of Dr. Mario between bots or trained players, frame by frame, for people to look at."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import numpy.typing as npt
 from mario_rl.emulators.remote import RemoteError
 from mario_rl.emulators.rom import find_rom
 from mario_rl.environment.drmario import picture as rules_picture
-from mario_rl.environment.drmario.bots import BotPlayer, Rating, make_bot
+from mario_rl.environment.drmario.bots import Rating
 from mario_rl.environment.drmario.console import Games, open_games
 from mario_rl.environment.drmario.memory import COLUMNS, ROWS, SPEEDS, GameMemory
+from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.environment.drmario.settings import GameSettings
 from mario_rl.roms import antidote
 from mario_rl.runs.directory import RunError
+from mario_rl.selfplay.pad_holder import PadHolder, give_pad
+from mario_rl.selfplay.players import CHECKPOINTS, ButtonPlayer, Player, make_player
 
 Picture = npt.NDArray[np.uint8]
 
@@ -30,31 +33,37 @@ OUTLINE = (255, 255, 255)
 class Contest:
     """Who plays whom, and what."""
 
-    agent: str = "search"
+    agent: str
+    """A player's name, as for every one of them: see `make_player`."""
     opponent: str | None = None
-    """The bot in the second seat; None: a round for one."""
+    """The player in the second seat; None: a round for one."""
     level: int = 10
     speed: str = "med"
     backend: str = "rules"
     rom: Path | None = None
+    checkpoints: Path = CHECKPOINTS
 
     @property
-    def bots(self) -> tuple[str, ...]:
-        """The bots by seat."""
+    def names(self) -> tuple[str, ...]:
+        """The players' names by seat."""
         return (self.agent,) if self.opponent is None else (self.agent, self.opponent)
+
+    def players(self, seed: int = 0) -> list[Player]:
+        """The players by seat; a RunError if there is no such player. The seed is for those who guess."""
+        return [make_player(name, seed, self.checkpoints) for name in self.names]
 
     def settings(self, backend: str) -> GameSettings:
         """The settings of its games; a ValueError in one line if something is wrong."""
-        for name in self.bots:
-            make_bot(name)
-        return GameSettings(level=self.level, speed=self.speed, players=len(self.bots), backend=backend, rom=self.rom)
+        return GameSettings(level=self.level, speed=self.speed, players=len(self.names), backend=backend, rom=self.rom)
 
 
 @dataclass(frozen=True)
 class Seat:
     """A player at a moment."""
 
-    bot: str
+    name: str
+    presses: bool
+    """It presses buttons and has no plan to show."""
     viruses: int
     capsules: int
     colours: tuple[int, int]
@@ -98,6 +107,7 @@ class BotRounds:
     def __init__(self, contest: Contest, drawn: bool = True):
         self.contest = contest
         self._drawn = drawn
+        contest.players()  # before a console is opened for nothing
         try:
             # Nobody sees what it looks like if nothing is drawn, and the rules engine is the fastest.
             self._games: Games = open_games(contest.settings(contest.backend if drawn else "rules"), 1, draw=drawn)
@@ -107,22 +117,26 @@ class BotRounds:
 
     def play(self, seed: int) -> Iterator[Moment]:
         """One round, to its end and a little further; if nothing is drawn, only its last moment."""
-        players = [BotPlayer(make_bot(name, seed), seat + 1) for seat, name in enumerate(self.contest.bots)]
+        players = self.contest.players(seed)
+        holders = [give_pad(player, seat) for seat, player in enumerate(players)]
         self._begin(seed)
         game = self._games.game
         pads = np.zeros((1, 2), np.uint8)
         left = AFTER_A_ROUND_FRAMES
         for frame in range(1, LONGEST_ROUND_FRAMES + 1):
             over = bool(game.round_over()[0])
-            for player in players:
-                pads[0, player.seat] = 0 if over else player.pads(game.ram[0])
+            for holder in holders:
+                pads[0, holder.seat] = 0 if over else holder.pads(game.ram[0])
             self._games.step(pads)
             if self._games.lost[0]:
                 raise RunError("the console was lost in the middle of a round; it runs again: start this once more")
             left -= over
             ended = left == 0 or frame == LONGEST_ROUND_FRAMES
             if self._drawn or ended:
-                seats = tuple(_seat(game, player, int(pads[0, player.seat])) for player in players)
+                seats = tuple(
+                    _seat(game, player, holder, int(pads[0, holder.seat]))
+                    for player, holder in zip(players, holders, strict=True)
+                )
                 yield Moment(self._picture(seats) if self._drawn else None, seats, frame, ended)
             if ended:
                 return
@@ -137,7 +151,7 @@ class BotRounds:
         seeds = np.array([random_state(seed)], np.int32)
         levels = self.contest.level * both
         try:
-            self._games.begin(np.ones(1, np.bool_), seeds, levels, speed, len(self.contest.bots))
+            self._games.begin(np.ones(1, np.bool_), seeds, levels, speed, len(self.contest.names))
         except ValueError as problem:  # a cartridge that is another game
             raise RunError(str(problem)) from problem
 
@@ -147,11 +161,6 @@ class BotRounds:
             if seat.placement is not None:
                 place.outline(picture, seat.placement)
         return picture
-
-
-def random_state(seed: int) -> int:
-    """The random generator's state for a seed 0, 1, ...: the one of power-on, and others. 32,767 are different."""
-    return 2 + (0x8986 + 2 * seed) % 0xFFFE
 
 
 @dataclass(frozen=True)
@@ -177,28 +186,29 @@ class Bottle:
 
 def bottles(contest: Contest) -> tuple[Bottle, ...] | None:
     """Where the bottles are in what this contest's backend draws; None if that is not known."""
-    alone = len(contest.bots) == 1
+    alone = len(contest.names) == 1
     if contest.backend == "rules":
-        lefts = rules_picture.BOTTLE_LEFT[len(contest.bots)]
+        lefts = rules_picture.BOTTLE_LEFT[len(contest.names)]
         return tuple(Bottle(rules_picture.BOTTLE_TOP, left, rules_picture.CELL) for left in lefts)
     if contest.backend.startswith("http") or find_rom("drmario", contest.rom).read_bytes() != antidote().read_bytes():
         return None
     return tuple(Bottle(80, left, 8) for left in ((96,) if alone else (32, 160)))  # cartridge/art/layout.inc
 
 
-def _seat(game: GameMemory, player: BotPlayer, pad: int) -> Seat:
-    seat = player.seat
+def _seat(game: GameMemory, player: Player, holder: PadHolder, pad: int) -> Seat:
+    seat = holder.seat
     first, second = game.colours[0, seat].tolist()
     next_first, next_second = game.next[0, seat].tolist()
     return Seat(
-        bot=player.bot.name,
+        name=player.name,
+        presses=isinstance(player, ButtonPlayer),
         viruses=int(game.viruses()[0, seat]),
         capsules=int(game.capsules()[0, seat]),
         colours=(first, second),
         next=(next_first, next_second),
         pad=pad,
-        placement=player.placement,
-        ratings=tuple(player.ratings),
+        placement=holder.placement,
+        ratings=tuple(holder.ratings),
         cleared=bool(game.cleared()[0, seat]),
         topped_out=bool(game.topped_out()[0, seat]),
     )

@@ -19,10 +19,11 @@ from mario_rl.emulators.base import SCREEN_HEIGHT, SCREEN_WIDTH
 from mario_rl.environment.drmario.bots import Rating, SearchBot, make_bot
 from mario_rl.environment.drmario.memory import COLUMNS, ROWS
 from mario_rl.environment.drmario.rules import RulesBatch
+from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.roms import antidote
 from mario_rl.runs import bot_panel, bot_round, watch
 from mario_rl.runs.bot_panel import WIDTH, lines, where, with_panel, worth
-from mario_rl.runs.bot_round import OUTLINE, BotRounds, Contest, Moment, Picture, bottles, random_state
+from mario_rl.runs.bot_round import OUTLINE, BotRounds, Contest, Moment, Picture, bottles
 from mario_rl.runs.directory import RunError
 
 ON_THE_CARTRIDGE = Contest("greedy", level=0, backend="embedded", rom=antidote())
@@ -86,7 +87,7 @@ def test_who_won() -> None:
         ON_THE_CARTRIDGE,
         replace(ON_THE_CARTRIDGE, opponent="random"),
     ],
-    ids=lambda contest: f"{contest.backend} {len(contest.bots)}",
+    ids=lambda contest: f"{contest.backend} {len(contest.names)}",
 )
 def test_the_outline_stands_where_the_capsule_comes_to_rest(contest: Contest) -> None:
     """The picture of the bottle changes, when the capsule locks, only inside the outline."""
@@ -128,15 +129,15 @@ def test_another_cartridge_is_not_drawn_upon(tmp_path: Path) -> None:
     image = bytearray(antidote().read_bytes())
     image[-1] ^= 1  # a pixel
     other.write_bytes(image)
-    assert bottles(Contest(backend="embedded", rom=other)) is None
+    assert bottles(Contest("search", backend="embedded", rom=other)) is None
 
 
 def test_what_cannot_be_played_is_said_in_one_line(smb_rom: Path) -> None:
     with pytest.raises(RunError, match="unknown backend 'toaster'"):
-        BotRounds(Contest(backend="toaster"))
-    with pytest.raises(RunError, match="unknown bot"):
+        BotRounds(Contest("search", backend="toaster"))
+    with pytest.raises(RunError, match="no player 'hal'"):
         BotRounds(Contest("hal"))
-    rounds = BotRounds(Contest(backend="embedded", rom=smb_rom))
+    rounds = BotRounds(Contest("search", backend="embedded", rom=smb_rom))
     with contextlib.closing(rounds), pytest.raises(RunError, match="ROM"):
         next(rounds.play(0))
 
@@ -298,7 +299,7 @@ def test_q_ends_it(screen: FakeScreen, capfd: pytest.CaptureFixture[str]) -> Non
         (["watch", "drmario", "--level", "21"], ["0 to 20", "'21'"]),
         (["record", "drmario", "--level", "1-1"], ["0 to 20", "'1-1'"]),
         (["record", "drmario", "--agent", "hal"], ["hal", "greedy"]),
-        (["record", "drmario", "--sticky", "0.1"], ["--sticky", "bots"]),
+        (["record", "drmario", "--sticky", "0.1"], ["--sticky", "players of its own"]),
         (["record", "drmario", "--opponent", "greedy", "--players", "1"], ["--players 1"]),
         (["record", "drmario", "--backend", "toaster"], ["unknown backend 'toaster'"]),
         (["record", "drmario", "--backend", "embedded", "--rom", "no.nes"], ["no.nes"]),

@@ -1,0 +1,72 @@
+"""A trained policy as a player: it scores the placements of a capsule and takes the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from mario_rl.environment.drmario.bots import Rating
+from mario_rl.environment.drmario.memory import Ints, Mask
+from mario_rl.environment.drmario.rules import RulesBatch
+from mario_rl.selfplay.scorer import PlacementScorer, slot_masks
+
+
+class PlacementPlayer:
+    """A `Bot` with a scorer. It sees one capsule and, in the features of its prospects, what the next one could do."""
+
+    def __init__(self, scorer: PlacementScorer, name: str, card: Mapping[str, Any] | None = None):
+        self.name = name
+        self.scorer = scorer.eval()
+        self.card = dict(card or {})
+
+    def choose(self, games: RulesBatch, lanes: Mask, seat: int) -> npt.NDArray[Any]:
+        """See `Bot.choose`."""
+        numbers = np.flatnonzero(lanes).astype(np.int32)
+        chosen = np.full(games.n, -1, np.int64)
+        if len(numbers):
+            chosen[numbers] = self.decide(games, numbers, np.full(len(numbers), seat, np.int32))
+        return chosen
+
+    def decide(self, games: RulesBatch, numbers: Ints, seats: Ints) -> npt.NDArray[np.int16]:
+        """Placements for these games and seats, whose capsules wait: one forward pass."""
+        ids, scores = self.scores(games, numbers, seats)
+        return ids[np.arange(len(ids)), scores.argmax(axis=1)]
+
+    def ratings(self, games: RulesBatch, lane: int, seat: int) -> list[Rating]:
+        """See `Bot.ratings`: the logarithm of each placement's probability."""
+        ids, scores = self.scores(games, np.array([lane], np.int32), np.array([seat], np.int32))
+        there = ids[0] >= 0
+        rated = zip(ids[0, there].tolist(), scores[0, there].tolist(), strict=True)
+        return sorted((Rating(*pair) for pair in rated), key=lambda rating: -rating.value)
+
+    def scores(
+        self, games: RulesBatch, numbers: Ints, seats: Ints
+    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+        """Placements [m, slots] (-1: none) and the logarithms of their probabilities."""
+        prospects = games.prospects(numbers, seats)
+        with torch.no_grad():
+            situations = torch.from_numpy(prospects.situations).float() * self.scorer.situation_scale
+            masks = torch.from_numpy(slot_masks(prospects))
+            logits = self.scorer.logits(torch.from_numpy(prospects.features), situations, masks)
+            return prospects.ids, torch.log_softmax(logits, dim=1).numpy()
+
+
+class BotOpponent:
+    """A bot in the seats of self-play."""
+
+    def __init__(self, bot: Any):
+        self.bot = bot
+
+    def decide(self, games: RulesBatch, numbers: Ints, seats: Ints) -> npt.NDArray[Any]:
+        """See `Opponent.decide`."""
+        placements = np.full(len(numbers), -1, np.int64)
+        for seat in np.unique(seats).tolist():
+            own = seats == seat
+            lanes = np.zeros(games.n, np.bool_)
+            lanes[numbers[own]] = True
+            placements[own] = self.bot.choose(games, lanes, seat)[numbers[own]]
+        return placements

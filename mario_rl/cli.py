@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_serve, cli_train, doctor
+from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_selfplay, cli_serve, cli_train, doctor
 from mario_rl.emulators import rom as roms
 from mario_rl.mistake import Mistake
 
@@ -29,6 +29,7 @@ cli_explore.register(app)
 cli_runs.register(app)
 cli_play.register(app)
 cli_serve.register(app)
+cli_selfplay.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")
 

@@ -25,10 +25,10 @@ def with_settings(
     they share with the first one is one option, what only they have comes last, with their name in its help.
     """
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    names = [*first, *(name for name in _names(config) if name not in first)]
+    names = [*first, *(name for name in names_of(config) if name not in first)]
     options = {name: _option(config, name, docs_of(config)[name], of_presets(name)) for name in names}
     for label, other in (others or {}).items():
-        for name in _names(other):
+        for name in names_of(other):
             if name not in options:
                 options[name] = _option(other, name, f"{label}: {docs_of(other)[name]}", [])
     parameters = [options[name] for name in first] + own + [o for name, o in options.items() if name not in first]
@@ -43,7 +43,7 @@ def with_settings(
     return command_with_settings
 
 
-def _names(config: type) -> list[str]:
+def names_of(config: type) -> list[str]:
     """The settings in the order of the parts that a configuration is made of, then its own."""
     parts = [part for part in config.__bases__ if part is not object]
     in_parts = [field.name for part in parts for field in dataclasses.fields(part)]

@@ -15,7 +15,7 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario mednafen test-native clean
+.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario selfplay mednafen test-native clean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make curriculum   train with and without curricula on six levels, rewrite docs/results.md (hours)"
 	@echo "make cartridge    assemble Antidote, our own cartridge: mario_rl/roms/antidote.nes"
 	@echo "make drmario      measure the Dr. Mario engine and its bots, rewrite docs/results.md (minutes)"
+	@echo "make selfplay     train agents of Dr. Mario by self-play, measure and package them, rewrite docs/results.md (an hour and more)"
 	@echo "make mednafen     compare our core with Mednafen, measure the server, rewrite docs/results.md (minutes)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
@@ -92,6 +93,14 @@ cartridge: setup
 drmario: setup
 	mkdir -p benchmarks/results
 	$(BIN)/mario-rl bench drmario --json benchmarks/results/drmario.json
+	$(BIN)/python -m benchmarks.report
+
+selfplay: setup
+	mkdir -p benchmarks/results
+	$(BIN)/mario-rl selfplay train --preset laptop --name selfplay-results
+	$(BIN)/mario-rl selfplay train --env frames --name selfplay-frames
+	$(BIN)/python -m benchmarks.selfplay --run checkpoints/selfplay-results \
+		--frames checkpoints/selfplay-frames/player.pt --package --json benchmarks/results/selfplay.json
 	$(BIN)/python -m benchmarks.report
 
 mednafen: setup

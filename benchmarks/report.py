@@ -10,7 +10,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import drmario_report, explore_report, reference_report, server_report, training_report
+from benchmarks import (
+    drmario_report,
+    explore_report,
+    reference_report,
+    selfplay_report,
+    server_report,
+    training_report,
+)
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
@@ -67,7 +74,7 @@ GOALS = {
 }
 
 
-SECTIONS = ("training", "explore", "curriculum", "drmario", "reference", "server")
+SECTIONS = ("training", "explore", "curriculum", "drmario", "selfplay", "reference", "server")
 
 
 def summary_table(reports: dict[str, dict[str, Any]]) -> str:
@@ -84,6 +91,9 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     if "drmario" in reports:
         rows = drmario_report.goal_rows(reports["drmario"])
         table += "\n" + "\n".join(["| Dr. Mario | measured | goal |", "|---|---|---|", *rows]) + "\n"
+    if "selfplay" in reports:
+        rows = selfplay_report.goal_rows(reports["selfplay"])
+        table += "\n" + "\n".join(["| Dr. Mario, self-play | measured | goal |", "|---|---|---|", *rows]) + "\n"
     real = [("reference", reference_report), ("server", server_report)]
     rows = [row for name, report in real if name in reports for row in report.goal_rows(reports[name])]
     if rows:
@@ -99,6 +109,7 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""
     sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
     sections += drmario_report.drmario_section(reports["drmario"]) if "drmario" in reports else ""
+    sections += selfplay_report.selfplay_section(reports["selfplay"]) if "selfplay" in reports else ""
     sections += reference_report.reference_section(reports["reference"]) if "reference" in reports else ""
     sections += server_report.server_section(reports["server"]) if "server" in reports else ""
     consoles = [

@@ -35,7 +35,6 @@ from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay import evaluation
 from mario_rl.selfplay.config import COMMAND, PRESETS, SelfPlayConfig, build
-from mario_rl.selfplay.frames.measure import measure as measure_buttons
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.ladder import Ladder, round_robin
 from mario_rl.selfplay.ladder_entries import Entry, identity
@@ -316,15 +315,15 @@ def spread(files: Sequence[Path], count: int) -> list[Path]:
 
 def buttons_figures(player: FramesPlayer, program: Program, packaged: bool) -> dict[str, Any]:
     """How often the player that presses buttons clears each level alone."""
+    name = "buttons" if packaged else "PLAYER.pt"
     levels = []
     for level in program.buttons_levels:
-        found = measure_buttons(player, level, program.buttons_games)
-        say(f"buttons, L{level}: {found.clear_rate:.1%} ({found.low:.1%} to {found.high:.1%}) of {found.games}")
-        levels.append(dataclasses.asdict(found))
-    file = (CHAMPIONS / "buttons.pt").relative_to(SOURCE_TREE) if packaged else Path("PLAYER.pt")
-    wanted = " ".join(f"--level {level}" for level in program.buttons_levels)
-    command = f"python -m mario_rl.selfplay.frames.measure {file} {wanted} --games {program.buttons_games}"
-    return {"levels": levels, "card": player.card, "command": command}
+        conditions = Conditions(level, first_seed=FIRST_BOARD)
+        records = play_match(player, None, program.buttons_games, conditions)
+        found = evaluation.figures(name, None, records, conditions)
+        say(f"buttons, L{level}: {found['rate']:.1%} ({found['low']:.1%} to {found['high']:.1%}) of {found['games']}")
+        levels.append({name: value for name, value in found.items() if name != "seeds"})
+    return {"levels": levels, "card": player.card, "command": levels[-1]["command"]}
 
 
 if __name__ == "__main__":

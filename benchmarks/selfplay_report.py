@@ -277,7 +277,7 @@ def buttons_table(report: Figures) -> str:
             str(found["games"]),
             f"{100 * found['clear_rate']:.1f} % ({100 * found['low']:.1f} to {100 * found['high']:.1f})",
             _number(found["capsules_per_clear"]),
-            _number(found["seconds_per_game"], 0),
+            _number(found["seconds"], 0),
         ]
         for found in report["buttons"]["levels"]
     ]

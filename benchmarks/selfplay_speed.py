@@ -27,7 +27,6 @@ from mario_rl.environment import DRMARIO_PLACEMENT
 from mario_rl.runs.checkpoint import load_checkpoint
 from mario_rl.selfplay.config import SelfPlayConfig, levels
 from mario_rl.selfplay.learner import scorer_of
-from mario_rl.selfplay.opponent_pool import Behaviour
 from mario_rl.selfplay.run_directory import SelfPlayDirectory
 from mario_rl.selfplay.training import SelfPlay
 
@@ -110,9 +109,7 @@ def learner(run: SelfPlayDirectory, folder: Path, workers: int) -> SelfPlay:
     config = dataclasses.replace(run.config(), workers=workers, solo_steps=0, steps=ENDLESS, minutes=None)
     training = SelfPlay(SelfPlayDirectory(folder), config, say)
     scorer_of(training.ppo).load_state_dict(load_checkpoint(run.player_pt)["weights"])
-    for file in run.pool_members():
-        member = load_checkpoint(file)
-        training.pool.join(member["weights"], int(member["steps"]), Behaviour())
+    training.pool.load_state_dict(load_checkpoint(run.checkpoint_pt)["pool"])
     return training
 
 

@@ -26,7 +26,8 @@ from mario_rl.selfplay.training import train
 
 TINY: dict[str, Any] = {
     "envs": 16, "rollout": 512, "batch_size": 128, "hidden": 8, "value_hidden": 8, "level": "0", "solo_level": "0",
-    "solo_steps": 0, "snapshot_every": 512, "pool_gate": 0.0, "steps": 1024, "evaluate_every": 0, "seed": 3,
+    "solo_steps": 0, "snapshot_every": 512, "pool_gate": 0.0, "pool_bots": "none", "self_prob": 0.0, "solo_share": 0.0,
+    "steps": 5000, "evaluate_every": 0, "seed": 3,
 }  # fmt: skip
 PROGRAM = Program(
     games=4, console_games=2, ladder_games=2, buttons_games=2, solo=((0, "med"), (0, "hi")), level=0,

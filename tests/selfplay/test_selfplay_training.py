@@ -71,15 +71,17 @@ def test_it_learns_to_clear_the_easiest_bottle_in_seconds(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_stopped_run_goes_on_exactly(tmp_path: Path, workers: int) -> None:
-    whole, config = run_of(tmp_path, "whole", workers=workers, checkpoint_every=512, steps=4000)
+    # all games against the candidate, so that it joins soon
+    settings = {"workers": workers, "checkpoint_every": 512, "steps": 5000, "self_prob": 0.0, "solo_share": 0.0}
+    whole, config = run_of(tmp_path, "whole", **settings, pool_bots="none")
     assert train(whole, config, None, lambda: False, silent, silent) == "SUCCESS"
 
-    parts, config = run_of(tmp_path, "parts", workers=workers, checkpoint_every=512, steps=4000)
+    parts, config = run_of(tmp_path, "parts", **settings, pool_bots="none")
     said: list[str] = []
     assert train(parts, config, None, after(3), silent, said.append) == "INTERRUPTED"
     assert parts.status().state == "INTERRUPTED"
     saved, _, _ = load_newest_good(parts)
-    assert saved["counters"]["steps"] < 4000
+    assert saved["counters"]["steps"] < 5000
     assert train(parts, config, saved, lambda: False, silent, said.append) == "SUCCESS"
     assert any("joined the pool" in line for line in said)
 
@@ -92,9 +94,10 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, workers: int) -> None:
 
 
 def test_what_a_run_leaves_behind(tmp_path: Path) -> None:
-    run, config = run_of(tmp_path, "files", steps=2500, evaluate_every=2000, evaluate_games=4)
+    measuring = {"evaluate_every": 4000, "evaluate_games": 4}
+    run, config = run_of(tmp_path, "files", steps=6000, self_prob=0.0, pool_bots="none", **measuring)
     assert train(run, config, None, lambda: False, silent, silent) == "SUCCESS"
-    assert json.loads(run.status_json.read_text())["steps"] >= 2500
+    assert json.loads(run.status_json.read_text())["steps"] >= 5000
     assert run.player_pt.stat().st_size < 2_000_000
     assert len(run.pool_members()) >= 1
     assert make_player(str(run.pool_members()[0])).name == run.pool_members()[0].stem

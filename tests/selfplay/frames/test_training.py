@@ -68,7 +68,8 @@ def test_a_run_learns_and_plays_against_its_past(whole: Path) -> None:
     assert not same(weights_of(whole), imitated)
     state = load_checkpoint(whole / "checkpoint.pt")["reinforcement"]
     assert state["versus"]
-    assert state["opponents"]["pool"]["members"]
+    assert state["opponents"]["pool"]["candidate"]["steps"] >= TINY.solo_steps
+    assert state["opponents"]["invited"]
     assert [len(seats) for seats in state["seats"] if seats] == [2, 2]
     assert list((whole / "tensorboard").iterdir())
 

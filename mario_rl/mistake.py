@@ -37,7 +37,9 @@ def mistakes_in_one_line() -> Iterator[None]:
             raise
         raise Mistake(str(problem)) from problem
     except ModuleNotFoundError as missing:
-        raise Mistake(f"{missing.name} is not installed: pip install 'mario-rl[train]'") from missing
+        package = (missing.name or "").split(".")[0]
+        extra = "selfplay" if package in ("sb3_contrib", "stable_baselines3", "scipy") else "train"
+        raise Mistake(f"{missing.name} is not installed: pip install 'mario-rl[{extra}]'") from missing
     except KeyboardInterrupt:
         print("mario-rl: interrupted", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None

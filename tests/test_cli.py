@@ -42,6 +42,14 @@ def test_version_and_help() -> None:
         assert command in overview.stdout
 
 
+def test_the_command_line_comes_without_what_its_commands_need() -> None:
+    """So that help is quick, and `doctor` can say what is missing."""
+    heavy = "{'torch', 'scipy', 'matplotlib', 'stable_baselines3', 'mario_rl._native', 'mario_rl._drmario'}"
+    program = f"import sys, mario_rl.cli; print(sorted({heavy} & set(sys.modules)))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert loaded == "[]\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mario_rl.environment.drmario.bots import BOTS
 from mario_rl.environment.drmario.memory import HIGHEST_LEVEL, SPEEDS
+from mario_rl.environment.drmario.settings import BOTS
 from mario_rl.settings import ConfigError, Ranges, check_settings, demand, of_dict
 
 STRATEGIES = ("latest", "uniform", "prioritised", "diverse")

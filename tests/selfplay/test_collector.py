@@ -87,6 +87,23 @@ def test_both_seats_of_a_game_against_itself_learn_and_seats_are_swapped_evenly(
     assert sum(scores) == len(scores) / 2  # what one seat wins the other one loses
 
 
+def test_an_opponent_is_asked_once_a_step_for_all_its_games() -> None:
+    collector = collector_of(dataclasses.replace(CONFIG, solo_share=0.0, self_prob=0.0, envs=40))
+    asked: list[int] = []
+    decide = collector._opponents[1].decide
+
+    def remember(games: Any, numbers: Any, seats: Any) -> Any:
+        asked.append(len(numbers))
+        return decide(games, numbers, seats)
+
+    collector._opponents[1].decide = remember  # type: ignore[method-assign]
+    collector._deal(np.ones(40, np.bool_))
+    for step in range(1, 20):
+        collector.step()
+        assert len(asked) <= step
+    assert max(asked) > 20
+
+
 def test_the_same_seed_plays_the_same_and_a_saved_collector_goes_on_exactly() -> None:
     one, other = collector_of(CONFIG), collector_of(CONFIG)
     torch.manual_seed(5)

@@ -23,8 +23,7 @@ from mario_rl.environment.drmario.bot_weights import Weights, load_weights
 from mario_rl.environment.drmario.memory import GameMemory, Mask
 from mario_rl.environment.drmario.planner import at_decision, copy_round
 from mario_rl.environment.drmario.rules import RulesBatch
-
-BOTS = ("random", "greedy", "search")
+from mario_rl.environment.drmario.settings import BOTS as BOTS
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from mario_rl.environment.drmario.reward import RewardWeights
 if TYPE_CHECKING:
     from mario_rl.environment.drmario.planner import Chooser
 
+BOTS = ("random", "greedy", "search")
+"""The names of the bots (bots.py), the weakest first."""
+
 # In a longer step a lock, its match and the next capsule could all happen unseen by the agent.
 LONGEST_FRAME_SKIP = 16
 

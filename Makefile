@@ -95,12 +95,13 @@ drmario: setup
 	$(BIN)/mario-rl bench drmario --json benchmarks/results/drmario.json
 	$(BIN)/python -m benchmarks.report
 
+selfplay: RUN := $(RUN)
 selfplay: setup
 	mkdir -p benchmarks/results
-	$(BIN)/mario-rl selfplay train --preset laptop --name selfplay-results
-	$(BIN)/mario-rl selfplay train --env frames --name selfplay-frames
-	$(BIN)/python -m benchmarks.selfplay --run checkpoints/selfplay-results \
-		--frames checkpoints/selfplay-frames/player.pt --package --json benchmarks/results/selfplay.json
+	$(BIN)/mario-rl selfplay train --preset laptop --name $(RUN)-selfplay
+	$(BIN)/mario-rl selfplay train --env frames --name $(RUN)-buttons
+	$(BIN)/python -m benchmarks.selfplay --run checkpoints/$(RUN)-selfplay \
+		--frames checkpoints/$(RUN)-buttons/player.pt --package --json benchmarks/results/selfplay.json
 	$(BIN)/python -m benchmarks.report
 
 mednafen: setup

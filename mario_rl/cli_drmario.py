@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUN = "drmario"
 HIGHEST_LEVEL = 20
 
-DEFAULT_AGENT = "search"
+DEFAULT_AGENT = "champion"
 AgentOption = Annotated[
     str | None,
     typer.Option(

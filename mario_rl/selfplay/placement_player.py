@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +11,20 @@ import numpy.typing as npt
 import torch
 
 from mario_rl.environment.drmario.bots import Rating
-from mario_rl.environment.drmario.memory import Ints, Mask
+from mario_rl.environment.drmario.memory import GameMemory, Ints, Mask
 from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.selfplay.scorer import PlacementScorer, slot_masks
 
+LONG_GAME = 200
+"""Capsules after which the best placement is no longer taken every time."""
+
 
 class PlacementPlayer:
-    """A `Bot` with a scorer. It sees one capsule and, in the features of its prospects, what the next one could do."""
+    """A `Bot` with a scorer. It sees one capsule and, in the features of its prospects, what the next one could do.
+
+    Who always takes the best can go round in circles for ever. So in a long game it draws, each placement with its own
+    probability; by numbers that come from the game itself, so that the same game is still played the same way.
+    """
 
     def __init__(self, scorer: PlacementScorer, name: str, card: Mapping[str, Any] | None = None):
         self.name = name
@@ -34,6 +42,11 @@ class PlacementPlayer:
     def decide(self, games: RulesBatch, numbers: Ints, seats: Ints) -> npt.NDArray[np.int16]:
         """Placements for these games and seats, whose capsules wait: one forward pass."""
         ids, scores = self.scores(games, numbers, seats)
+        game = GameMemory(games.ram)
+        capsules = game.capsules()[numbers, seats]
+        for row in np.flatnonzero(capsules >= LONG_GAME).tolist():
+            seed = zlib.crc32(game.fields[numbers[row], seats[row]].tobytes(), int(capsules[row]))
+            scores[row] += np.random.default_rng(seed).gumbel(size=scores.shape[1])  # its argmax is a draw
         return ids[np.arange(len(ids)), scores.argmax(axis=1)]
 
     def ratings(self, games: RulesBatch, lane: int, seat: int) -> list[Rating]:

@@ -15,6 +15,7 @@ from mario_rl.environment.drmario.memory import GameMemory, Ints, Mask
 from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.selfplay.scorer import PlacementScorer, slot_masks
 
+DIGITS = 9
 LONG_GAME = 200
 """Capsules after which the best placement is no longer taken every time."""
 
@@ -28,7 +29,7 @@ class PlacementPlayer:
 
     def __init__(self, scorer: PlacementScorer, name: str, card: Mapping[str, Any] | None = None):
         self.name = name
-        self.scorer = scorer.eval()
+        self.scorer = scorer.eval().double()
         self.card = dict(card or {})
 
     def choose(self, games: RulesBatch, lanes: Mask, seat: int) -> npt.NDArray[Any]:
@@ -58,14 +59,19 @@ class PlacementPlayer:
 
     def scores(
         self, games: RulesBatch, numbers: Ints, seats: Ints
-    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-        """Placements [m, slots] (-1: none) and the logarithms of their probabilities."""
+    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float64]]:
+        """Placements [m, slots] (-1: none) and the logarithms of their probabilities.
+
+        Sums are rounded differently with every number of games, and placements that look the same are as good as each
+        other. So that a game is played the same way however many others there are, it computes with doubles and keeps
+        fewer digits than those in which the sums differ.
+        """
         prospects = games.prospects(numbers, seats)
         with torch.no_grad():
-            situations = torch.from_numpy(prospects.situations).float() * self.scorer.situation_scale
+            situations = torch.from_numpy(prospects.situations) * self.scorer.situation_scale
             masks = torch.from_numpy(slot_masks(prospects))
             logits = self.scorer.logits(torch.from_numpy(prospects.features), situations, masks)
-            return prospects.ids, torch.log_softmax(logits, dim=1).numpy()
+            return prospects.ids, torch.log_softmax(logits, dim=1).numpy().round(DIGITS)
 
 
 class BotOpponent:

@@ -102,11 +102,11 @@ class PlacementScorer(nn.Module):
         Only the slots that hold a placement are computed: about half of them.
         """
         owners = masks.nonzero()[:, 0]
-        scaled = rows[masks].float() * self.row_scale
+        scaled = rows[masks].to(self.row_scale.dtype) * self.row_scale
         biases = self.from_situation(situations)
         first = torch.relu(self.from_row(scaled) + biases.index_select(0, owners))
         scores = self.score(torch.relu(self.middle(first)))[:, 0]
-        return torch.full(masks.shape, FORBIDDEN).masked_scatter(masks, scores)
+        return torch.full(masks.shape, FORBIDDEN, dtype=scores.dtype).masked_scatter(masks, scores)
 
     def values(self, situations: Tensor) -> Tensor:
         """float[m] of situations (scaled)."""

@@ -289,7 +289,7 @@ def test_q_ends_it(screen: FakeScreen, capfd: pytest.CaptureFixture[str]) -> Non
     screen._most = 20
     assert mario_rl("watch", "drmario", "--players", "2", "--fps", "0") == 0
     assert len(screen.shown) == 20
-    assert "search vs search" in screen.shown[0][1]
+    assert "champion vs champion" in screen.shown[0][1]
     assert capfd.readouterr().out == "won: 0, rounds played to their end: 0\n"
 
 

@@ -8,7 +8,7 @@ questions, so one player can play any number of games, both seats of one include
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -52,9 +52,3 @@ def make_player(name: str, seed: int = 0, checkpoints: Path = CHECKPOINTS) -> Pl
         known = ", ".join([*BOTS, *packaged])
         raise RunError(f"no player {name!r}: use one of {known}, the name of a self-play run, or a player file (.pt)")
     return load_player(file, Path(name).stem if file == Path(name) else name)
-
-
-def describe(player: Player) -> dict[str, Any]:
-    """What is known of a player, for reports: its name, its kind, and its card if it has one."""
-    kind = "buttons" if isinstance(player, ButtonPlayer) else "placements"
-    return {"name": player.name, "kind": kind, **getattr(player, "card", {})}

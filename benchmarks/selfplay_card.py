@@ -122,6 +122,8 @@ Limits:
 
 - It was trained with games for two at level {settings["level"]} {settings["speed"].upper()} only; at other levels and
   speeds it was trained alone.
+- The past selves above are those its pool has admitted, which takes a score of
+  {100 * settings["pool_gate"]:g} % against them; newer ones, which it beats less clearly, are not among them.
 - It was rated against the players above and nobody else: no person, no other program. Against somebody who plays quite
   differently the score can be another.
 - It sees the capsule in hand and the next one, as the game shows them; it does not know those that come later.

@@ -48,7 +48,7 @@ def _versus_rows(report: Figures) -> list[str]:
         rows.append(_row(f"beats {bot} at level 10 MED", _rate(found), goal, missed))
     worst = min(report["pool"], key=lambda found: found["rate"], default=None)
     missed = worst is None or worst["rate"] < LEAST_AGAINST_POOL
-    says = f"beats the strongest of its past selves, of {len(report['pool'])} in its pool"
+    says = f"beats the strongest of the {len(report['pool'])} past selves that its pool has admitted"
     return [*rows, _row(says, _rate(worst), _at_least(LEAST_AGAINST_POOL), missed)]
 
 
@@ -122,7 +122,8 @@ and is public with a measured rate.
 Games on the rules engine, with the game's own random numbers and gravity, {program["games"]} of each kind, each on a
 board of its own from board {program["first_board"]} on. Both players always have the same viruses and capsules and \
 change seats after
-every game. Score: wins and half the draws. In brackets the 95 % interval (Wilson).
+every game. Score: wins and half the draws. In brackets the 95 % interval (Wilson). The boards are not held out:
+training draws from all the game has.
 
 ### Alone
 
@@ -131,6 +132,10 @@ every game. Score: wins and half the draws. In brackets the 95 % interval (Wilso
 ### Against others, level {program["level"]} MED
 
 {versus_table(report)}
+
+The pool admits a past self only when it is beaten by \
+{100 * report["training"]["settings"]["pool_gate"]:g} %. So the goal against its members is nearly met by that rule,
+and newer past selves, which it beats less clearly, are not among them.
 
 ### On the cartridge
 

@@ -100,8 +100,10 @@ selfplay: setup
 	mkdir -p benchmarks/results
 	$(BIN)/mario-rl selfplay train --preset laptop --name $(RUN)-selfplay
 	$(BIN)/mario-rl selfplay train --env frames --name $(RUN)-buttons
+	$(BIN)/mario-rl selfplay train --env frames --network cnn --name $(RUN)-cnn
 	$(BIN)/python -m benchmarks.selfplay --run checkpoints/$(RUN)-selfplay \
-		--frames checkpoints/$(RUN)-buttons/player.pt --package --json benchmarks/results/selfplay.json
+		--frames checkpoints/$(RUN)-buttons/player.pt --beside "before PPO=checkpoints/$(RUN)-buttons/imitated.pt" \
+		--beside "cnn=checkpoints/$(RUN)-cnn/player.pt" --package --json benchmarks/results/selfplay.json
 	$(BIN)/python -m benchmarks.report
 
 mednafen: setup

@@ -3,7 +3,7 @@
 `python -m benchmarks.selfplay --run RUN --json benchmarks/results/selfplay.json` plays on the rules engine, with the
 game's own random numbers and gravity: alone, against the bots, and against every past self in the run's pool; then the
 same boards once more on the cartridge, on our console and in Mednafen. `--frames` adds the player that presses buttons,
-`--package` makes both the players that come with the package.
+`--beside` others to compare it with; `--package` makes the run's player and that one those that come with the package.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.measurement import machine, say
+from benchmarks.selfplay_buttons import buttons_figures, load_beside
 from benchmarks.selfplay_card import CHAMPIONS, package
 from benchmarks.selfplay_report import tables
 from benchmarks.selfplay_speed import speeds
@@ -69,7 +70,7 @@ class Program:
     level: int = 10
     """Of the games for two, and of those on consoles; at medium speed."""
     backends: tuple[str, ...] = ("embedded", "mednafen")
-    buttons_levels: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    buttons_levels: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 10)
     speed_rounds: int = 5
     two_processes: bool = True
 
@@ -83,6 +84,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.selfplay", description=__doc__)
     parser.add_argument("--run", required=True, help="a finished run of self-play: its directory, or its name")
     parser.add_argument("--frames", type=Path, metavar="PLAYER.pt", help="a player that presses buttons")
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="NAME=PLAYER.pt", help="another one, to compare it with"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer games, less exact")
     parser.add_argument("--json", metavar="FILE", help="where the figures go; - is stdout")
     parser.add_argument("--picture", type=Path, default=PICTURE, metavar="FILE", help="where the ladder is drawn")
@@ -98,7 +102,7 @@ def main() -> int:
 
     run = SelfPlayDirectory.open(options.run)
     report: dict[str, Any] = {"benchmark": "selfplay", "quick": options.quick, "machine": machine()}
-    report |= measure(run, options.frames, program, options.picture, packaged=options.package)
+    report |= measure(run, options.frames, options.beside, program, options.picture, packaged=options.package)
     if options.package:
         package(run, options.frames, report, CHAMPIONS)
         say(f"packaged in {CHAMPIONS.relative_to(SOURCE_TREE)}")
@@ -108,7 +112,12 @@ def main() -> int:
 
 
 def measure(
-    run: SelfPlayDirectory, buttons: Path | None, program: Program, picture: Path, packaged: bool = False
+    run: SelfPlayDirectory,
+    buttons: Path | None,
+    beside: list[str],
+    program: Program,
+    picture: Path,
+    packaged: bool = False,
 ) -> dict[str, Any]:
     """Everything, for the JSON object; a RunError if the run or the player cannot be used.
 
@@ -117,6 +126,7 @@ def measure(
     if run.status().state == "RUNNING":
         raise RunError(f"{run.path} is still running: measure it when it has ended")
     presser = None if buttons is None else FramesPlayer.load(buttons)
+    others = load_beside(beside)
     name = PACKAGED if packaged else str(CHECKPOINTS / run.name)
     trial = Trial(run, program, name)
     return {
@@ -125,11 +135,14 @@ def measure(
         "solo": [trial.play(None, level, speed) for level, speed in program.solo],
         "versus": [trial.play(bot, program.level) for bot in BOTS],
         "pool": [trial.play(str(file), program.level) for file in run.pool_members()],
+        "candidate": None if (file := run.candidate()) is None else trial.play(str(file), program.level),
         "consoles": [trial.replay(rival, backend) for backend in program.backends for rival in (None, RIVAL)],
         "decision": decision_times(run, program.level),
         "speed": speeds(run, program.speed_rounds, program.two_processes),
         "ladder": ladder(run, buttons, program, picture, name),
-        "buttons": None if presser is None else buttons_figures(presser, program, packaged),
+        "buttons": None
+        if presser is None
+        else buttons_figures(presser, others, program.buttons_levels, program.buttons_games, FIRST_BOARD),
     }
 
 
@@ -311,19 +324,6 @@ def spread(files: Sequence[Path], count: int) -> list[Path]:
     """So many of them, from the first to the last."""
     chosen = np.unique(np.linspace(0, len(files) - 1, min(count, len(files))).round().astype(int))
     return [files[number] for number in chosen.tolist()]
-
-
-def buttons_figures(player: FramesPlayer, program: Program, packaged: bool) -> dict[str, Any]:
-    """How often the player that presses buttons clears each level alone."""
-    name = "buttons" if packaged else "PLAYER.pt"
-    levels = []
-    for level in program.buttons_levels:
-        conditions = Conditions(level, first_seed=FIRST_BOARD)
-        records = play_match(player, None, program.buttons_games, conditions)
-        found = evaluation.figures(name, None, records, conditions)
-        say(f"buttons, L{level}: {found['rate']:.1%} ({found['low']:.1%} to {found['high']:.1%}) of {found['games']}")
-        levels.append({name: value for name, value in found.items() if name != "seeds"})
-    return {"levels": levels, "card": player.card, "command": levels[-1]["command"]}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.selfplay_report import buttons_table, ladder_table, solo_table, versus_table
+from benchmarks.selfplay_buttons import buttons_table
+from benchmarks.selfplay_report import ladder_table, solo_table, versus_table
 from benchmarks.worker import SOURCE_TREE
 from mario_rl.atomic_file import write_atomically
 from mario_rl.runs.checkpoint import load_checkpoint
@@ -123,7 +124,7 @@ Limits:
 - It was trained with games for two at level {settings["level"]} {settings["speed"].upper()} only; at other levels and
   speeds it was trained alone.
 - The past selves above are those its pool has admitted, which takes a score of
-  {100 * settings["pool_gate"]:g} % against them; newer ones, which it beats less clearly, are not among them.
+  {100 * settings["pool_gate"]:g} % against them, and the next one, which it does not beat so clearly yet.
 - It was rated against the players above and nobody else: no person, no other program. Against somebody who plays quite
   differently the score can be another.
 - It sees the capsule in hand and the next one, as the game shows them; it does not know those that come later.

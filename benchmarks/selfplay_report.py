@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.selfplay_buttons import buttons_table, buttons_text
+from benchmarks.tables import in_brackets, number, table
+
 Figures = dict[str, Any]
 
 LEAST_CLEAR_RATES = {(10, "med"): 1.0, (15, "med"): 0.99, (20, "med"): 0.9, (20, "hi"): 0.8}
@@ -134,8 +137,8 @@ training draws from all the game has.
 {versus_table(report)}
 
 The pool admits a past self only when it is beaten by \
-{100 * report["training"]["settings"]["pool_gate"]:g} %. So the goal against its members is nearly met by that rule,
-and newer past selves, which it beats less clearly, are not among them.
+{100 * report["training"]["settings"]["pool_gate"]:g} %. So the goal against its members is nearly met by that rule;
+the next past self, which is not beaten so clearly yet, waits outside.
 
 ### On the cartridge
 
@@ -172,38 +175,42 @@ def solo_table(report: Figures) -> str:
         [
             str(found["level"]),
             found["speed"].upper(),
-            _with_interval(found),
-            _number(found["capsules_per_clear"]),
-            _number(found["most_capsules"], 0),
+            in_brackets(found),
+            number(found["capsules_per_clear"]),
+            number(found["most_capsules"], 0),
             str(found["top_outs"]),
-            _number(found["seconds"], 0),
+            number(found["seconds"], 0),
         ]
         for found in report["solo"]
     ]
-    return _table(["level", "speed", "cleared", "capsules, mean", "most", "topped out", "seconds a game"], rows)
+    return table(["level", "speed", "cleared", "capsules, mean", "most", "topped out", "seconds a game"], rows)
 
 
 def versus_table(report: Figures) -> str:
-    """One row an opponent: the bots, then the past selves, the oldest first."""
+    """One row an opponent: the bots, the past selves, the oldest first, and the one that waits to be admitted."""
     rows = [
         [
-            opponent_name(found["b"]),
-            _with_interval(found),
+            opponent_name(found["b"]) + (", not admitted yet" if found is report["candidate"] else ""),
+            in_brackets(found),
             f"{found['wins']} / {found['draws']} / {found['losses']}",
-            _number(found["sent"]),
-            _number(found["received"]),
-            _number(found["seconds"], 0),
+            number(found["sent"]),
+            number(found["received"]),
+            number(found["seconds"], 0),
         ]
-        for found in [*report["versus"], *report["pool"]]
+        for found in [*report["versus"], *report["pool"], *_candidate(report)]
     ]
-    return _table(["opponent", "score", "won / drawn / lost", "garbage sent", "received", "seconds a game"], rows)
+    return table(["opponent", "score", "won / drawn / lost", "garbage sent", "received", "seconds a game"], rows)
+
+
+def _candidate(report: Figures) -> list[Figures]:
+    return [] if report["candidate"] is None else [report["candidate"]]
 
 
 def opponent_name(source: str) -> str:
     """A bot by its name, a past self by its decisions."""
     if not source.endswith(".pt"):
         return source
-    steps = source.rsplit("/", 1)[-1].removesuffix(".pt").removeprefix("step-")
+    steps = source.rsplit("-", 1)[-1].removesuffix(".pt")
     return f"itself after {int(steps):,} decisions"
 
 
@@ -221,7 +228,7 @@ def consoles_table(report: Figures) -> str:
         for found in report["consoles"]
     ]
     head = ["", "", "cleared, or score", "the engine's interval, same boards", "all boards", "the same games"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def speed_text(report: Figures) -> str:
@@ -257,43 +264,14 @@ def ladder_table(report: Figures) -> str:
         for place, player in enumerate(report["ladder"]["players"], 1)
     ]
     anchor = report["ladder"]["anchor"] or "the average"
-    return _table(["", "", f"rating (Elo, {anchor} is 0)", "95 % interval", "games", "score"], rows)
-
-
-def buttons_text(report: Figures) -> str:
-    """The player that presses buttons, if it was measured."""
-    if report["buttons"] is None:
-        return ""
-    return f"""
-### The player that presses buttons
-
-It sees the bottle and chooses what to hold on the pad; nobody steers for it. On the ladder it is `buttons`. \
-Alone, MED:
-
-{buttons_table(report)}
-"""
-
-
-def buttons_table(report: Figures) -> str:
-    """One row a level."""
-    rows = [
-        [
-            str(found["level"]),
-            str(found["games"]),
-            f"{100 * found['clear_rate']:.1f} % ({100 * found['low']:.1f} to {100 * found['high']:.1f})",
-            _number(found["capsules_per_clear"]),
-            _number(found["seconds"], 0),
-        ]
-        for found in report["buttons"]["levels"]
-    ]
-    return _table(["level", "games", "cleared", "capsules, mean", "seconds a game"], rows)
+    return table(["", "", f"rating (Elo, {anchor} is 0)", "95 % interval", "games", "score"], rows)
 
 
 def commands(report: Figures) -> list[str]:
     """What trains it and plays all that again."""
-    matches = [*report["solo"], *report["versus"], *report["pool"], *report["consoles"]]
+    matches = [*report["solo"], *report["versus"], *report["pool"], *_candidate(report), *report["consoles"]]
     own = [report["training"]["command"], *(found["command"] for found in matches), report["ladder"]["command"]]
-    return own if report["buttons"] is None else [*own, report["buttons"]["command"]]
+    return own if report["buttons"] is None else [*own, report["buttons"]["levels"][-1]["command"]]
 
 
 def tables(report: Figures) -> str:
@@ -301,15 +279,3 @@ def tables(report: Figures) -> str:
     parts = [solo_table(report), versus_table(report), consoles_table(report), ladder_table(report)]
     parts += [] if report["buttons"] is None else [buttons_table(report)]
     return "\n\n".join([*parts, speed_text(report), "\n".join(goal_rows(report))])
-
-
-def _with_interval(found: Figures) -> str:
-    return f"{100 * found['rate']:.1f} % ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])

@@ -32,6 +32,8 @@ class GameMix:
     """Speeds of games for one."""
     solo_share: float = 0.25
     """Part of the games that are for one, once there are games for two."""
+    solo_hard: float = 0.5
+    """Part of the games for one that are at the three highest levels, once there are games for two."""
     solo_first: float = 0.9
     """Solo levels rise while this part of the hardest is cleared; games for two begin after the highest."""
     solo_steps: int = 1_000_000
@@ -162,7 +164,7 @@ _RANGES = Ranges(
     at_least_zero=["workers", "seed", "evaluate_every", "solo_steps"],
     positive=["lr", "clip_range", "max_grad_norm", "win"],
     not_negative=["lr_min", "entropy", "value_weight", "virus", "solo_clear", "solo_virus", "solo_frames"],
-    shares=["self_prob", "solo_share", "solo_first", "pool_gate", "gamma", "gae_lambda"],
+    shares=["self_prob", "solo_share", "solo_hard", "solo_first", "pool_gate", "gamma", "gae_lambda"],
     choices={"pool_strategy": STRATEGIES, "env": ("placement",)},
 )
 

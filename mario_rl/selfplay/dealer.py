@@ -17,6 +17,7 @@ NOBODY = -1
 
 FIRST_CAP = 4  # the highest level of the first games
 CAP_STEP = 2
+HARD_LEVELS = 3  # of the solo levels, the highest
 RECENT = 200  # games at the top of the curriculum that are looked at before it moves on
 
 
@@ -48,8 +49,7 @@ class Dealer:
         """Rounds for so many games; `opponents` are the numbers of those who are invited, with their chances."""
         random, config = self._random, self._config
         alone = random.random(count) < (config.solo_share if self.versus else 1.0)
-        allowed = [level for level in self._solo_levels if level <= self.cap] or [self._solo_levels[0]]
-        drawn_levels = np.where(alone, random.choice(allowed, count), random.choice(self._levels, count))
+        drawn_levels = np.where(alone, self._draw_solo_levels(count), random.choice(self._levels, count))
         drawn_speeds = np.where(alone, random.choice(self._solo_speeds, count), random.choice(self._speeds, count))
         seats = np.full((count, 2), LEARNER, np.int32)
         seats[alone, 1] = NOBODY
@@ -65,6 +65,15 @@ class Dealer:
             np.where(alone, 1, 2).astype(np.int32),
             seats,
         )
+
+    def _draw_solo_levels(self, count: int) -> npt.NDArray[np.int64]:
+        """All that the curriculum allows alike; with games for two, more of the hardest, which those do not teach."""
+        allowed = np.array([level for level in self._solo_levels if level <= self.cap] or [self._solo_levels[0]])
+        chances = np.full(len(allowed), 1 / len(allowed))
+        if self.versus:
+            hard = np.arange(len(allowed)) >= len(allowed) - HARD_LEVELS
+            chances = (1 - self._config.solo_hard) * chances + self._config.solo_hard * hard / hard.sum()
+        return self._random.choice(allowed, count, p=chances)
 
     def solo_ended(self, level: int, cleared: bool) -> None:
         """A game for one is over: the curriculum moves on when most near its top are cleared."""

@@ -74,7 +74,7 @@ def _pool(run: str, checkpoints: Path) -> list[Path]:
     directory = next((path for path in (Path(run), checkpoints / run) if path.is_dir()), None)
     if directory is None:
         raise RunError(f"no run {run!r}: neither a directory nor the name of one in {checkpoints}")
-    return sorted((directory / POOL_FOLDER).glob("*.pt"))
+    return sorted((directory / POOL_FOLDER).glob("step-*.pt"))
 
 
 def _names(sources: Sequence[str]) -> list[str]:

@@ -53,6 +53,14 @@ class SelfPlayDirectory(RunDirectory):
         """The file of a past self."""
         return self.pool / f"step-{steps:09}.pt"
 
+    def candidate_file(self, steps: int) -> Path:
+        """The file of a past self that is not beaten clearly enough to be in the pool."""
+        return self.pool / f"candidate-{steps:09}.pt"
+
+    def candidate(self) -> Path | None:
+        """That file, if there is such a past self."""
+        return next(iter(sorted(self.pool.glob("candidate-*.pt"), reverse=True)), None)
+
     def pool_members(self) -> list[Path]:
         """The files of all past selves that were ever in the pool, the newest last."""
         return sorted(file for file in self.pool.glob("step-*.pt") if re.fullmatch(r"step-\d+\.pt", file.name))

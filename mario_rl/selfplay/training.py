@@ -14,18 +14,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mario_rl.environment.drmario.bots import BOTS, make_bot
 from mario_rl.runs.checkpoint import CheckpointError, save_run_checkpoint
 from mario_rl.runs.directory import RunError
 from mario_rl.runs.status import State
 from mario_rl.selfplay import chance
+from mario_rl.selfplay.bot_scores import bot_scores, shown
 from mario_rl.selfplay.collecting import Harvest, Orders, joined, open_collecting
 from mario_rl.selfplay.collector import Played
 from mario_rl.selfplay.config import SelfPlayConfig
-from mario_rl.selfplay.evaluation import figures as match_figures
 from mario_rl.selfplay.figures import behaviour_of, figures_of
 from mario_rl.selfplay.learner import learn_from, make_ppo, scorer_of
-from mario_rl.selfplay.match import Conditions, play_match
 from mario_rl.selfplay.opponent_pool import OpponentPool
 from mario_rl.selfplay.placement_player import PlacementPlayer
 from mario_rl.selfplay.player_file import save_placement_player
@@ -34,7 +32,6 @@ from mario_rl.selfplay.run_directory import SelfPlayDirectory
 from mario_rl.selfplay.scorer import PlacementScorer
 
 REPORTED_GAMES = 2_000  # at most, in an average
-EVALUATION_SEED = 20_000  # boards that `selfplay evaluate` does not begin with
 
 Say = Callable[[str], None]
 
@@ -128,14 +125,24 @@ class SelfPlay:
         if not self.versus:
             return None
         joined, gone = self.pool.consider(scorer_of(self.ppo).state_dict(), self.steps, behaviour_of(self._recent))
+        self._save_candidate()
         if joined is None:
             return None
         assert joined.weights is not None
-        self.run.pool.mkdir(exist_ok=True)
         self._save_player(self.run.pool_member(joined.steps), joined.weights, joined.steps)
         if gone is not None:
             self.run.pool_member(gone.steps).unlink(missing_ok=True)
         return f"{joined.name} joined the pool" + (f", {gone.name} left it" if gone else "")
+
+    def _save_candidate(self) -> None:
+        candidate, before = self.pool.candidate, self.run.candidate()
+        assert candidate is not None and candidate.weights is not None
+        file = self.run.candidate_file(candidate.steps)
+        if file != before:
+            self.run.pool.mkdir(exist_ok=True)
+            self._save_player(file, candidate.weights, candidate.steps)
+            if before is not None:
+                before.unlink(missing_ok=True)
 
     def figures(self) -> dict[str, float]:
         """Averages over the last games, and the scores against the pool."""
@@ -153,14 +160,9 @@ class SelfPlay:
 
     def measure(self) -> dict[str, float]:
         """Its score against each of the bots, at the level and speed of its games for two."""
-        player, games = self.player(), self.config.evaluate_games
-        level = int(self.config.level.split("-")[-1])
-        conditions = Conditions(level=level, speed=self.config.speed.split(",")[0].strip(), first_seed=EVALUATION_SEED)
-        scores = {}
-        for name in BOTS:
-            records = play_match(player, make_bot(name), games, conditions)
-            scores[f"win_rate/{name}"] = float(match_figures(player.name, name, records, conditions)["rate"])
-        return scores
+        config = self.config
+        level, speed = int(config.level.split("-")[-1]), config.speed.split(",")[0].strip()
+        return bot_scores(self.player(), config.evaluate_games, level, speed)
 
     # --- saving -----------------------------------------------------------------------------------------------------
 
@@ -262,8 +264,9 @@ def _train(training: SelfPlay, stop: Callable[[], bool], say: Say, log: Say) -> 
             passed = Passed(training.steps)
             learned = training.update(saving=partial(passed, config.checkpoint_every))
             if passed(config.evaluate_every, training.steps):
-                measured = training.measure()
-                log(f"{training.steps:,} decisions: " + _shown(measured))
+                scores = training.measure()
+                log(f"{training.steps:,} decisions: {shown(scores)}")
+                measured = {f"win_rate/{name}": score for name, score in scores.items()}
             figures = training.figures() | learned
             say(progress_text(training, figures))
             with _not_ended_by_a_full_disk(log):
@@ -300,10 +303,6 @@ def _not_ended_by_a_full_disk(log: Say) -> Iterator[None]:
         yield
     except (OSError, CheckpointError) as problem:
         log(f"not written: {problem}")
-
-
-def _shown(measured: dict[str, float]) -> str:
-    return ", ".join(f"{100 * score:.0f} % against {name.split('/')[1]}" for name, score in measured.items())
 
 
 def progress_text(training: SelfPlay, figures: dict[str, float]) -> str:

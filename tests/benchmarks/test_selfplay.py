@@ -18,7 +18,7 @@ from benchmarks.selfplay import Program
 from mario_rl.runs.directory import RunError
 from mario_rl.runs.status import RunStatus, write_status
 from mario_rl.selfplay import config as configuration
-from mario_rl.selfplay.frames.network import FramesNetwork
+from mario_rl.selfplay.frames.landing_network import LandingNetwork
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.player_file import load_player
 from mario_rl.selfplay.run_directory import SelfPlayDirectory
@@ -55,9 +55,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     assert train(run, config, None, lambda: False, ignored, ignored) == "SUCCESS"
     buttons = folder / "buttons.pt"
     torch.manual_seed(3)
-    FramesPlayer(FramesNetwork(8), frame_skip=16, card={"trained": "not at all"}).save(buttons)
+    FramesPlayer(LandingNetwork(8), frame_skip=16, card={"trained": "not at all"}).save(buttons)
     head = {"benchmark": "selfplay", "quick": True, "machine": machine()}
-    return Measured(run, buttons, head | selfplay.measure(run, buttons, PROGRAM, folder / "ladder.png", True), folder)
+    beside = [f"before PPO={buttons}"]
+    found = selfplay.measure(run, buttons, beside, PROGRAM, folder / "ladder.png", True)
+    return Measured(run, buttons, head | found, folder)
 
 
 @pytest.fixture
@@ -88,6 +90,12 @@ def test_everything_is_measured(measured: Measured) -> None:
     assert {player["name"] for player in report["ladder"]["players"]} >= {"random", "search", "champion", "buttons"}
     assert measured.folder.joinpath("ladder.png").read_bytes().startswith(b"\x89PNG")
     assert [found["level"] for found in report["buttons"]["levels"]] == [0]
+    (beside,) = report["buttons"]["beside"]
+    assert beside["name"] == "before PPO"
+    assert beside["levels"][0]["rate"] == report["buttons"]["levels"][0]["rate"], "it is the same player here"
+    candidate = run.candidate()
+    assert candidate is not None and Path(report["candidate"]["b"]).name == candidate.name
+    assert candidate.stem.split("-")[1] > run.pool_members()[-1].stem.split("-")[1], "it is newer than all members"
 
 
 def test_consoles_play_the_same_games(measured: Measured) -> None:
@@ -135,7 +143,7 @@ def test_a_run_that_is_running_is_not_measured(measured: Measured, tmp_path: Pat
     run = SelfPlayDirectory.create(tmp_path, "running", measured.run.config())
     write_status(run.status_json, RunStatus(state="RUNNING").of_this_process())
     with pytest.raises(RunError, match="still running"):
-        selfplay.measure(run, None, PROGRAM, tmp_path / "ladder.png")
+        selfplay.measure(run, None, [], PROGRAM, tmp_path / "ladder.png")
 
 
 # --- the page -----------------------------------------------------------------------------------------------------
@@ -199,6 +207,8 @@ def test_the_pages_have_it_if_there_are_figures(report: dict[str, Any]) -> None:
     assert "itself after" in section
     assert all(command in section for command in selfplay_report.commands(report))
     assert "### The player that presses buttons" in section
+    assert "| level | buttons | before PPO |" in section
+    assert "not admitted yet" in section
     without_buttons = selfplay_report.selfplay_section(report | {"buttons": None})
     assert "### The player that presses buttons" not in without_buttons
     assert selfplay_report.tables(report)
@@ -269,6 +279,12 @@ def test_mistakes(
         selfplay.main()
     assert end.value.code == 2
     assert words in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["player.pt", "=player.pt", "name="])
+def test_what_stands_beside_needs_a_name(measured: Measured, word: str) -> None:
+    with pytest.raises(RunError, match=r"NAME=PLAYER.pt"):
+        selfplay.measure(measured.run, measured.buttons, [word], PROGRAM, measured.folder / "ladder.png")
 
 
 def test_a_run_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -58,6 +59,12 @@ class ButtonLanes(Lanes):
         self.play(self._frame_skip)
         outcome = self.outcome()
         return self.terms(outcome), outcome
+
+    def step_seats(self, actions: Sequence[npt.NDArray[Any]]) -> None:
+        """Play one step with the actions of each seat; `outcome` says what it did to either."""
+        for seat, chosen in enumerate(actions):
+            self.pads[:, seat] = self.buttons.pads(self.checked(chosen))
+        self.play(self._frame_skip)
 
     def play(self, frames: int) -> None:
         """Hold the pads for so many frames; a bot changes its own in every one of them."""

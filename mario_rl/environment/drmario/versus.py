@@ -114,14 +114,11 @@ class ButtonVersusEnv(VersusEnv):
 
     def __init__(self, *, render_mode: str | None = None, **settings: Any):
         check_render_mode(render_mode)
-        checked = ButtonSettings(**_for_two(settings))
-        self._frame_skip = checked.frame_skip
-        super().__init__(ButtonLanes(1, checked, draw=render_mode is not None), render_mode)
+        lanes = ButtonLanes(1, ButtonSettings(**_for_two(settings)), draw=render_mode is not None)
+        super().__init__(lanes, render_mode)
 
     def _act(self, actions: list[npt.NDArray[Any]]) -> None:
-        for seat, action in enumerate(actions):
-            self.lanes.pads[:, seat] = self.lanes.buttons.pads(self.lanes.checked(action[None]))
-        self.lanes.play(self._frame_skip)
+        self.lanes.step_seats([action[None] for action in actions])
 
 
 class PlacementVersusEnv(VersusEnv):

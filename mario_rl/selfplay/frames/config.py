@@ -11,6 +11,8 @@ from mario_rl.environment.drmario.settings import LONGEST_FRAME_SKIP
 from mario_rl.selfplay.config import COMMAND, STRATEGIES, levels
 from mario_rl.settings import Ranges, check_settings, demand, of_dict
 
+NETWORKS = ("landing", "cnn")
+
 
 @dataclass(frozen=True, kw_only=True)
 class GameSettings:
@@ -23,17 +25,19 @@ class GameSettings:
     frame_skip: int = 4
     """Frames that buttons are held."""
     envs: int = 8
-    """Games that are played side by side."""
+    """Seats that are played side by side: one in a game alone, both in a game for two."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
     """The network (network.py)."""
 
+    network: str = "landing"
+    """landing (judges the places where a capsule could land) or cnn (a plain convolutional network)."""
     width: int = 64
-    """Units of the scorer's first layer."""
+    """Units of landing's first layer; twice the channels of cnn's convolutions."""
     certainty: float = 8.0
-    """How much more than its doubts the agent follows its best target when it draws buttons."""
+    """How much more than its doubts landing follows its best target when it draws buttons."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +98,10 @@ class SelfPlaySettings:
 
     pass_rate: float = 0.9
     """Clear rate at the hardest level so far that adds the next one."""
-    solo_steps: int = 500_000
+    solo_steps: int = 300_000
     """Steps of PPO after which, at the latest, games against others begin."""
     solo_share: float = 0.25
-    """Share of the games that stay without an opponent then (at least one); 1 means that there never is one."""
+    """Share of the seats that stay without an opponent then (at least one); 1 means that there never is one."""
     self_prob: float = 0.8
     """Chance that the opponent is the current policy; otherwise it comes from the pool."""
     pool_size: int = 10
@@ -126,6 +130,10 @@ class FramesConfig(SelfPlaySettings, PpoSettings, ImitationSettings, NetworkSett
     """Directory that holds the runs."""
     checkpoint_minutes: float = 1.0
     """Minutes between checkpoints."""
+    evaluate_every: int = 200_000
+    """Steps of PPO between evaluations against the bots, the first one before them (0: none)."""
+    evaluate_games: int = 20
+    """Games of such an evaluation, against each bot."""
 
     def __post_init__(self) -> None:
         check_settings(self, _RANGES)
@@ -134,8 +142,13 @@ class FramesConfig(SelfPlaySettings, PpoSettings, ImitationSettings, NetworkSett
         demand(self.minutes is None or self.minutes > 0, self, "minutes", "above 0")
         demand(self.frame_skip <= LONGEST_FRAME_SKIP, self, "frame_skip", f"at most {LONGEST_FRAME_SKIP}")
         demand(self.batch_size >= 2, self, "batch_size", "at least 2")
-        demand(self.envs * self.n_steps % self.batch_size != 1, self, "batch_size", "without a rest of a single step")
         demand(self.width >= 2, self, "width", "at least 2")
+
+    @property
+    def games_for_two(self) -> int:
+        """How many games for two there are once there are any; the other seats play alone."""
+        alone = max(1, round(self.solo_share * self.envs))
+        return (self.envs - alone) // 2
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -151,11 +164,11 @@ class FramesConfig(SelfPlaySettings, PpoSettings, ImitationSettings, NetworkSett
 _RANGES = Ranges(
     at_least_one=[
         *("frame_skip", "envs", "width", "imitation_lanes", "imitation_batch", "imitation_batches", "lessons"),
-        *("n_steps", "batch_size", "epochs", "pool_size", "snapshot_every"),
+        *("n_steps", "batch_size", "epochs", "pool_size", "snapshot_every", "evaluate_games"),
     ],
-    at_least_zero=["imitation_rounds", "steps", "critic_rollouts", "solo_steps", "seed"],
+    at_least_zero=["imitation_rounds", "steps", "critic_rollouts", "solo_steps", "seed", "evaluate_every"],
     positive=["certainty", "imitation_lr", "lr", "warm_lr", "clip_range", "imitation_keep"],
     not_negative=["entropy", "target_kl", "checkpoint_minutes"],
     shares=["imitation_keep", "gamma", "gae_lambda", "pass_rate", "solo_share", "self_prob", "pool_gate"],
-    choices={"speed": SPEEDS, "teacher": ("greedy", "search"), "pool_strategy": STRATEGIES},
+    choices={"speed": SPEEDS, "network": NETWORKS, "teacher": ("greedy", "search"), "pool_strategy": STRATEGIES},
 )

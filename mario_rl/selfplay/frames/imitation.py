@@ -35,7 +35,6 @@ REMEMBERED = np.array(
 )
 COLLECT_STEPS = 32  # between two rounds of learning
 WORST = 100.0  # ratings further than this below the best one are all the same
-HARDNESS = 6.0  # a target this much worse in the bot's ratings (a virus is about 40) is worth 1/e as often
 # Lanes: the teacher plays in some, so that there are always states of a game that goes well; in others the student
 # draws its buttons as PPO will, so that it learns how to go on after a slip.
 TEACHERS_SHARE, DRAWN_SHARE = 0.125, 0.25
@@ -89,15 +88,6 @@ class Progress:
     agreement: float  # the share of the student's buttons that are the teacher's, in the states it got into itself
 
 
-def loss_of(network: FramesNetwork, seen: dict[str, Tensor], actions: Tensor, values: Tensor) -> Tensor:
-    """Cross-entropies of the targets, and of the buttons for the best of them."""
-    thought = network(seen)
-    rows = torch.arange(len(actions))
-    buttons = thought.log_steering[rows, values.argmax(1), actions].mean()
-    wanted = (values / HARDNESS).softmax(1)
-    return -buttons - (wanted * thought.log_targets).sum(1).mean()
-
-
 class Imitation:
     """Teaches a network, round by round."""
 
@@ -128,9 +118,10 @@ class Imitation:
         losses = []
         for _ in range(self.config.imitation_batches):
             chosen = self._random.integers(len(self.lessons), size=self.config.imitation_batch)
-            loss = loss_of(self.network, *self.lessons.batch(chosen))
+            seen, buttons, ratings = self.lessons.batch(chosen)
+            loss = self.network(seen).loss(buttons, ratings)
             self.optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimiser.step()
             losses.append(float(loss.detach()))
         self.rounds += 1

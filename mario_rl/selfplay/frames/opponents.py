@@ -1,4 +1,4 @@
-"""Who sits in the other seat: the current policy, or one of its past selves; drawn anew for every round."""
+"""Who sits where in games for two: the current policy in both seats, or a past self in one; drawn for every round."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.environment.drmario.button_lanes import ButtonLanes
-from mario_rl.environment.drmario.memory import GameMemory
+from mario_rl.environment.drmario.memory import Mask
 from mario_rl.selfplay.frames.config import FramesConfig
 from mario_rl.selfplay.frames.network import FramesNetwork
+from mario_rl.selfplay.frames.observation import Seen
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.frames.vec_env import PlayedRound
 from mario_rl.selfplay.opponent_pool import Behaviour, OpponentPool
@@ -40,9 +40,8 @@ class Opponents:
         return int(self._random.choice(self._invited, p=self._chances))
 
     def played(self, number: int, finished: PlayedRound) -> None:
-        """A round against that opponent has ended."""
-        if number != CURRENT:
-            self.pool.played(number, SCORES.get(finished.result, 0.5))
+        """A round against that guest has ended, as the current policy saw it."""
+        self.pool.played(number, SCORES.get(finished.result, 0.5))
 
     def consider(self, steps: int, behaviour: Behaviour) -> bool:
         """Let the current policy join the pool if it is ready, and choose who plays next; whether it joined."""
@@ -78,28 +77,44 @@ class Opponents:
         self._players = {CURRENT: self._current}
 
 
-class OtherSeats:
-    """The other seats of one part's lanes: a policy for the environment's `opponent`."""
+class Table:
+    """The seats of some games for two, with a number for who sits there."""
 
-    def __init__(self, lanes: int, opponents: Opponents):
-        self.numbers = np.full(lanes, CURRENT, np.int32)
+    def __init__(self, games: int, opponents: Opponents):
+        self.numbers = np.full((games, 2), CURRENT, np.int32)
+        self.next_seat = 0  # of the next guest: guests sit in both alike
         self._opponents = opponents
-        self._lanes: ButtonLanes | None = None
 
-    def sit_down(self, lanes: ButtonLanes) -> None:
-        """These are the lanes."""
-        self._lanes = lanes
+    def deal(self, game: int) -> None:
+        """Who plays the next round there."""
+        self.numbers[game] = CURRENT
+        guest = self._opponents.draw()
+        if guest != CURRENT:
+            self.numbers[game, self.next_seat] = guest
+            self.next_seat = 1 - self.next_seat
 
     def stand_up(self) -> None:
         """In the seats of those who have left the pool the current policy goes on."""
         self.numbers[~np.isin(self.numbers, list(self._opponents.numbers))] = CURRENT
 
-    def __call__(self, seen: Any) -> npt.NDArray[np.int64]:
-        """The actions of all lanes: one forward pass per opponent. (What they hold is not in what the env shows.)"""
-        assert self._lanes is not None
-        actions = np.zeros(len(self.numbers), np.int64)
-        for number in np.unique(self.numbers).tolist():
-            own = self.numbers == number
-            game = GameMemory(self._lanes.game.ram[own])
-            actions[own] = self._opponents.player(number).act(game, self._lanes.other)
-        return actions
+    def seats(self) -> Mask:
+        """See `Guests.seats`."""
+        return self.numbers != CURRENT
+
+    def act(self, seen: Seen) -> npt.NDArray[np.int64]:
+        """See `Guests.act`: one forward pass per guest, in however many games and in whichever seats."""
+        who = self.numbers.T.flatten()
+        actions = np.zeros(len(who), np.int64)
+        for number in np.unique(who[who != CURRENT]).tolist():
+            own = who == number
+            actions[own] = self._opponents.player(number).decide({name: values[own] for name, values in seen.items()})
+        return actions[who != CURRENT]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"numbers": self.numbers.tolist(), "next_seat": self.next_seat}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on exactly there."""
+        self.numbers[:] = state["numbers"]
+        self.next_seat = int(state["next_seat"])

@@ -16,8 +16,8 @@ from mario_rl.environment.drmario.observation import falling
 from mario_rl.environment.drmario.settings import LONGEST_FRAME_SKIP
 from mario_rl.runs.checkpoint import load_checkpoint, save_checkpoint
 from mario_rl.runs.directory import RunError
-from mario_rl.selfplay.frames.network import NOTHING, FramesNetwork
-from mario_rl.selfplay.frames.observation import look
+from mario_rl.selfplay.frames.network import NOTHING, FramesNetwork, Thought, make_network
+from mario_rl.selfplay.frames.observation import Seen, look
 
 FORMAT, KIND = "mario-rl player", "frames"
 
@@ -52,12 +52,15 @@ class FramesPlayer:
         actions = np.full(len(game.ram), NOTHING, np.int64)
         asked = falling(game, seat)
         if asked.any():
-            seen = look(GameMemory(game.ram[asked]), seat)
-            with torch.no_grad():
-                thought = self.network({name: torch.from_numpy(values) for name, values in seen.items()})
-            chosen = thought.decided() if self.greedy else torch.multinomial(thought.log_buttons.exp(), 1)[:, 0]
-            actions[asked] = chosen.numpy()
+            actions[asked] = self.decide(look(GameMemory(game.ram[asked]), seat))
         return actions
+
+    def decide(self, seen: Seen) -> npt.NDArray[np.int64]:
+        """int64[n]: actions for what is seen, from whichever seat: one forward pass."""
+        with torch.no_grad():
+            thought: Thought = self.network({name: torch.from_numpy(values) for name, values in seen.items()})
+        chosen = thought.decided() if self.greedy else torch.multinomial(thought.log_buttons.exp(), 1)[:, 0]
+        return chosen.numpy()
 
     def state(self) -> dict[str, Any]:
         """Tensors and plain values, for `from_state`."""
@@ -65,6 +68,7 @@ class FramesPlayer:
         return {
             "format": FORMAT,
             "kind": KIND,
+            "network": self.network.kind,
             "width": self.network.width,
             "certainty": self.network.certainty,
             "frame_skip": self.frame_skip,
@@ -81,7 +85,7 @@ class FramesPlayer:
             width, frame_skip = int(state["width"]), int(state["frame_skip"])
             if not (2 <= width <= 4096 and 1 <= frame_skip <= LONGEST_FRAME_SKIP):
                 raise ValueError("its settings are out of range")
-            network = FramesNetwork(width, float(state["certainty"]))
+            network = make_network(state["network"], width, float(state["certainty"]))
             network.load_state_dict(state["weights"])
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as problem:
             reason = " ".join(str(problem).split())[:200]

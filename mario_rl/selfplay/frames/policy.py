@@ -10,7 +10,7 @@ from stable_baselines3.common.distributions import Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import Tensor
 
-from mario_rl.selfplay.frames.network import FramesNetwork, Thought
+from mario_rl.selfplay.frames.network import Thought, make_network
 
 ACTOR, CRITIC = 0, 1  # the optimiser's groups
 
@@ -18,12 +18,12 @@ ACTOR, CRITIC = 0, 1  # the optimiser's groups
 class FramesPolicy(ActorCriticPolicy):
     """SB3's actor-critic interface around a `FramesNetwork`; it has no other parameters."""
 
-    def __init__(self, *arguments: Any, width: int = 64, certainty: float = 8.0, **keywords: Any):
-        self._width, self._certainty = width, certainty
+    def __init__(self, *arguments: Any, kind: str, width: int, certainty: float, **keywords: Any):
+        self._network_settings = kind, width, certainty
         super().__init__(*arguments, **keywords)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.network = FramesNetwork(self._width, self._certainty)
+        self.network = make_network(*self._network_settings)
         groups: dict[bool, list[Any]] = {False: [], True: []}
         for name, weights in self.network.named_parameters():
             groups[name.startswith("critic")].append(weights)

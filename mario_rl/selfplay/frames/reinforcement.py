@@ -19,10 +19,11 @@ from mario_rl.selfplay.chance import bytes_as_tensors, tensors_as_bytes
 from mario_rl.selfplay.frames.config import FramesConfig
 from mario_rl.selfplay.frames.curriculum import Curriculum
 from mario_rl.selfplay.frames.network import FramesNetwork
-from mario_rl.selfplay.frames.opponents import Opponents, OtherSeats
+from mario_rl.selfplay.frames.opponents import CURRENT, Opponents, Table
 from mario_rl.selfplay.frames.policy import FramesPolicy, WarmPPO
+from mario_rl.selfplay.frames.seats_buffer import SeatsBuffer
 from mario_rl.selfplay.frames.tracking import Tracking
-from mario_rl.selfplay.frames.vec_env import FramesVecEnv, PlayedRound
+from mario_rl.selfplay.frames.vec_env import FramesVecEnv, Part, PlayedRound
 
 # "scaled" with a price of time: a step costs 0.0005, a capsule (about 20 steps) a tenth of a virus.
 REWARDS: dict[str, float | str] = {"preset": "scaled", "survival": -0.0005}
@@ -82,29 +83,19 @@ class Reinforcement:
         elif self.versus and self.steps - self._considered >= config.snapshot_every:
             self._considered = self.steps
             self.opponents.consider(self.steps, self.tracking.behaviour())
-            for seats in self._seats:
-                if seats is not None:
-                    seats.stand_up()
+            if self._table is not None:
+                self._table.stand_up()
 
     # --- the games ----------------------------------------------------------------------------------------------------
 
     def _make_env(self) -> FramesVecEnv:
         config = self.config
-        alone = max(1, round(config.solo_share * config.envs)) if self.versus else config.envs
-        sizes = [alone, (config.envs - alone + 1) // 2, (config.envs - alone) // 2]
         settings: dict[str, Any] = {"speed": config.speed, "frame_skip": config.frame_skip, "rewards": REWARDS}
-        parts: list[DrMarioVectorEnv] = []
-        self._seats: list[OtherSeats | None] = []
-        for number, lanes in enumerate(sizes):
-            if lanes == 0:
-                continue
-            seats = None if number == 0 else OtherSeats(lanes, self.opponents)
-            players: dict[str, Any] = {} if seats is None else {"opponent": seats, "player_id": number}
-            part = DrMarioVectorEnv(lanes, **settings, **players)
-            if seats is not None:
-                seats.sit_down(part.lanes)  # type: ignore[arg-type]
-            parts.append(part)
-            self._seats.append(seats)
+        for_two = config.games_for_two if self.versus else 0
+        self._table = Table(for_two, self.opponents) if for_two else None
+        parts = [Part(DrMarioVectorEnv(config.envs - 2 * for_two, **settings))]
+        if for_two:
+            parts.append(Part(DrMarioVectorEnv(for_two, **settings, players=2), self._table))
         env = FramesVecEnv(parts, self._round_over)
         env.draw_from(self.curriculum.levels(), config.speed)
         env.seed(config.seed + 10_000)
@@ -113,24 +104,28 @@ class Reinforcement:
     def _change_games(self) -> None:
         """Other games from here on; all rounds begin anew."""
         env = self._make_env()
-        for seats in self._seats:
-            if seats is not None:
-                seats.numbers[:] = [self.opponents.draw() for _ in seats.numbers]
+        if self._table is not None:
+            for game in range(len(self._table.numbers)):
+                self._table.deal(game)
         self._vec_env().close()
         self.ppo.set_env(env)
         self._begin()
 
-    def _round_over(self, finished: PlayedRound) -> None:
-        seats = self._seats[finished.part]
-        if seats is None:
-            self.tracking.alone(finished)
-            if self.curriculum.played(finished.level, finished.result == "win"):
+    def _round_over(self, part: int, game: int, rounds: list[PlayedRound]) -> None:
+        if part == 0:
+            self.tracking.alone(rounds[0])
+            if self.curriculum.played(rounds[0].level, rounds[0].result == "win"):
                 self._vec_env().draw_from(self.curriculum.levels(), self.config.speed)
             return
-        number = int(seats.numbers[finished.lane])
-        self.tracking.against(number, finished)
-        self.opponents.played(number, finished)
-        seats.numbers[finished.lane] = self.opponents.draw()
+        assert self._table is not None
+        who = self._table.numbers[game].tolist()
+        for seat, finished in enumerate(rounds):
+            other = who[1 - seat]
+            if who[seat] == CURRENT:
+                self.tracking.for_two(finished, against_itself=other == CURRENT)
+            if who[seat] == CURRENT and other != CURRENT:
+                self.opponents.played(other, finished)
+        self._table.deal(game)
 
     def _vec_env(self) -> FramesVecEnv:
         assert isinstance(self.ppo.env, FramesVecEnv)
@@ -152,7 +147,8 @@ class Reinforcement:
             clip_range=config.clip_range,
             ent_coef=config.entropy,
             target_kl=config.target_kl or None,
-            policy_kwargs={"width": config.width, "certainty": config.certainty},
+            policy_kwargs={"kind": config.network, "width": config.width, "certainty": config.certainty},
+            rollout_buffer_class=SeatsBuffer,
             device="cpu",
         )
         ppo.set_logger(Logger(folder=None, output_formats=[]))
@@ -180,8 +176,8 @@ class Reinforcement:
             "curriculum": self.curriculum.state_dict(),
             "tracking": self.tracking.state_dict(),
             "opponents": self.opponents.state_dict(),
-            "games": [bytes_as_tensors(part.state_dict()) for part in self._vec_env().parts],
-            "seats": [None if seats is None else seats.numbers.tolist() for seats in self._seats],
+            "games": [bytes_as_tensors(part.env.state_dict()) for part in self._vec_env().parts],
+            "table": None if self._table is None else self._table.state_dict(),
             "episode_starts": self.ppo._last_episode_starts.tolist(),
         }
 
@@ -194,23 +190,25 @@ class Reinforcement:
         self._rollouts, self._considered = int(state["rollouts"]), int(state["considered"])
         self._change_games()
         for part, saved in zip(self._vec_env().parts, state["games"], strict=True):
-            part.load_state_dict(tensors_as_bytes(saved))
-        for seats, numbers in zip(self._seats, state["seats"], strict=True):
-            if seats is not None:
-                seats.numbers[:] = numbers
+            part.env.load_state_dict(tensors_as_bytes(saved))
+        if self._table is not None:
+            self._table.load_state_dict(state["table"])
         self.network.load_state_dict(state["network"])
         self.ppo.policy.optimizer.load_state_dict(state["optimiser"])
         self.ppo.num_timesteps, self.ppo._n_updates = int(state["steps"]), int(state["updates"])
-        self.ppo._last_obs = self._vec_env().seen()
+        self.ppo._last_obs = self._vec_env().look()
         self.ppo._last_episode_starts = np.array(state["episode_starts"], np.bool_)
 
 
 class _Watch(BaseCallback):
-    """Ends a rollout when the run is to stop."""
+    """Ends a rollout when the run is to stop, and tells the buffer which rows are the agent's own."""
 
     def __init__(self, stop: Callable[[], bool]):
         super().__init__()
         self._stop = stop
 
     def _on_step(self) -> bool:
+        buffer, env = self.model.rollout_buffer, self.model.env  # type: ignore[attr-defined]
+        assert isinstance(env, FramesVecEnv)
+        buffer.learned[buffer.pos] = env.learned
         return not self._stop()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mario_rl.selfplay.frames.opponents import CURRENT
 from mario_rl.selfplay.frames.vec_env import PlayedRound
 from mario_rl.selfplay.opponent_pool import Behaviour
 
@@ -34,9 +33,10 @@ class Tracking:
             self._add(f"capsules_per_clear_level_{finished.level}", finished.capsules)
         self._any(finished)
 
-    def against(self, number: int, finished: PlayedRound) -> None:
-        """A round against the current policy or a past one."""
-        self._add("win_rate_self" if number == CURRENT else "win_rate_pool", float(finished.result == "win"))
+    def for_two(self, finished: PlayedRound, against_itself: bool) -> None:
+        """A round for two; who plays against itself wins half of the time, which says nothing."""
+        if not against_itself:
+            self._add("win_rate_pool", float(finished.result == "win"))
         self._any(finished)
 
     def _any(self, finished: PlayedRound) -> None:

@@ -15,9 +15,10 @@ from mario_rl.metrics.tensorboard import TensorBoardWriter
 from mario_rl.runs.checkpoint import load_newest_good, save_run_checkpoint
 from mario_rl.runs.directory import RunDirectory, RunError
 from mario_rl.selfplay import chance
+from mario_rl.selfplay.bot_scores import bot_scores, shown
 from mario_rl.selfplay.frames.config import FramesConfig
 from mario_rl.selfplay.frames.imitation import Imitation
-from mario_rl.selfplay.frames.network import FramesNetwork
+from mario_rl.selfplay.frames.network import make_network
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.frames.reinforcement import Reinforcement
 from mario_rl.settings import ConfigError
@@ -86,7 +87,7 @@ class _Session:
         run.path.mkdir(parents=True, exist_ok=True)
         self._config, self._run, self._stop, self._say = config, run, stop, say
         self._random = chance.start(config.seed)
-        self._network = FramesNetwork(config.width, config.certainty)
+        self._network = make_network(config.network, config.width, config.certainty)
         self._saved = saved
         self._seconds_before = saved["minutes"] * 60 if saved else 0.0
         self._began = self._last_save = self._last_line = time.monotonic()
@@ -134,6 +135,8 @@ class _Session:
         """The steps that were learned from."""
         began, first_steps = time.monotonic(), stage.steps
         while stage.steps < self._config.steps:
+            if stage.steps == 0:
+                self._measure(-1, 0)
             # Written down before, so that a rollout that is stopped halfway can be played again.
             state, luck = stage.state_dict(), chance.state_of(self._random)
             learned = None if self._stop() else stage.rollout(self._stop)
@@ -141,16 +144,28 @@ class _Session:
                 self._save("reinforcement", state, state["steps"], luck)
                 return int(state["steps"])
             averages = stage.tracking.averages()
+            if (candidate := stage.opponents.pool.candidate) is not None and candidate.games:
+                averages["win_rate_self"] = candidate.score
             self._board.add("games", averages, stage.steps)
             self._board.add("ppo", {name.removeprefix("train/"): value for name, value in learned.items()}, stage.steps)
             self._board.add("curriculum", {"hardest_level": stage.curriculum.hardest}, stage.steps)
             if self._line_due(stage.steps >= self._config.steps):
                 speed = (stage.steps - first_steps) / (time.monotonic() - began)
                 self._say(f"{self._progress(stage, averages, learned)} · {speed:,.0f} steps/s")
+            self._measure(int(state["steps"]), stage.steps)
             if self._save_due():
                 self._save("reinforcement", stage.state_dict(), stage.steps)
         self._save("reinforcement", stage.state_dict(), stage.steps)
         return stage.steps
+
+    def _measure(self, before: int, now: int) -> None:
+        """Against the bots, if between these steps it was time."""
+        config = self._config
+        every = config.evaluate_every
+        if every and before // every < now // every:
+            scores = bot_scores(self._player(now), config.evaluate_games, config.levels[-1], config.speed)
+            self._board.add("win_rate", scores, now)
+            self._say(f"{now:,} steps: {shown(scores)}")
 
     def _progress(self, stage: Reinforcement, averages: dict[str, float], learned: dict[str, float]) -> str:
         parts = [f"{stage.steps:,}/{self._config.steps:,} steps", f"levels to {stage.curriculum.hardest}"]
@@ -219,7 +234,7 @@ def _resumed(chosen: FramesConfig | None, own: FramesConfig) -> FramesConfig:
     """The run's own configuration, with the few settings that may change."""
     if chosen is None:
         return own
-    may_change = ("steps", "minutes", "name", "checkpoints", "checkpoint_minutes")
+    may_change = ("steps", "minutes", "name", "checkpoints", "checkpoint_minutes", "evaluate_every", "evaluate_games")
     wanted = dataclasses.replace(own, **{name: getattr(chosen, name) for name in may_change})
     if wanted != chosen:
         names = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from mario_rl.environment.drmario.memory import GameMemory
 from mario_rl.selfplay.frames.config import FramesConfig
-from mario_rl.selfplay.frames.imitation import Imitation, Lessons, loss_of
-from mario_rl.selfplay.frames.network import FramesNetwork
+from mario_rl.selfplay.frames.imitation import Imitation, Lessons
+from mario_rl.selfplay.frames.network import make_network
 from mario_rl.selfplay.frames.observation import look
 from tests.selfplay.frames.conftest import games_played_by_teacher, teacher_of
 
@@ -40,24 +41,25 @@ def test_a_remembered_state_is_seen_as_it_was() -> None:
     assert (values.amax(1) == 0).all()
 
 
-def test_overfits_a_few_hundred_states() -> None:
+@pytest.mark.parametrize(("kind", "lr", "updates"), [("landing", 5e-3, 60), ("cnn", 2e-3, 150)])
+def test_overfits_a_few_hundred_states(kind: str, lr: float, updates: int) -> None:
     lessons = some_lessons(200)
-    batch = lessons.batch(np.arange(200))
-    network = FramesNetwork()
-    optimiser = torch.optim.Adam(network.parameters(), lr=5e-3)
-    for _ in range(60):
-        loss = loss_of(network, *batch)
+    seen, actions, values = lessons.batch(np.arange(200))
+    network = make_network(kind, 64, 8.0)
+    optimiser = torch.optim.Adam(network.parameters(), lr=lr)
+    for _ in range(updates):
+        loss = network(seen).loss(actions, values)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
     with torch.no_grad():
-        agreed = (network(batch[0]).decided() == batch[1]).float().mean()
+        agreed = (network(seen).decided() == actions).float().mean()
     assert agreed > 0.9
 
 
 def test_rounds_make_it_play_more_like_the_teacher() -> None:
     config = FramesConfig(imitation_rounds=6, imitation_lanes=16, imitation_batches=8, imitation_batch=64, level="0-3")
-    imitation = Imitation(FramesNetwork(), config, np.random.default_rng(0))
+    imitation = Imitation(make_network("landing", 64, 8.0), config, np.random.default_rng(0))
     found = [imitation.round() for _ in range(6)]
     assert found[-1].loss < found[0].loss - 1
     assert found[-1].agreement > found[1].agreement

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.memory import BLUE, LEFT_HALF, RED, ROWS, VIRUS, GameMemory
+from mario_rl.selfplay.frames.config import NETWORKS
 from mario_rl.selfplay.frames.landing import KINDS, TEMPLATE, VIEW, outlook
-from mario_rl.selfplay.frames.network import ACTIONS, FramesNetwork
+from mario_rl.selfplay.frames.landing_network import LandingNetwork, LandingThought
+from mario_rl.selfplay.frames.network import ACTIONS, make_network
 from mario_rl.selfplay.frames.observation import HAND, SPACE, look
 from tests.selfplay.frames.conftest import games_played_by_teacher
 
@@ -29,25 +32,28 @@ def one_game(x: int, y: int, rotation: int, colours: tuple[int, int]) -> np.ndar
     return ram
 
 
-def test_everything_has_its_shape() -> None:
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_everything_has_its_shape(kind: str) -> None:
     env = games_played_by_teacher(32, 60)
     seen = look(env.lanes.game, 0)
     assert SPACE.contains({name: values[0] for name, values in seen.items()})
     assert seen["hand"].shape == (32, HAND)
-    thought = FramesNetwork()(seen_as_tensors(env.lanes.game))
+    thought = make_network(kind, 64, 8.0)(seen_as_tensors(env.lanes.game))
     falling = int(thought.falling.sum())
     assert 0 < falling < 32
     assert thought.log_buttons.shape == (32, ACTIONS)
-    assert thought.log_targets.shape == (falling, 32)
-    assert thought.log_steering.shape == (falling, 32, ACTIONS)
+    if isinstance(thought, LandingThought):
+        assert thought.log_targets.shape == (falling, 32)
+        assert thought.log_steering.shape == (falling, 32, ACTIONS)
     assert thought.value.shape == (32,)
     assert torch.allclose(thought.log_buttons.exp().sum(1), torch.ones(32), atol=1e-5)
     assert (thought.decided()[~thought.falling] == 0).all()
 
 
-def test_no_capsule_in_any_of_the_games_is_fine() -> None:
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_no_capsule_in_any_of_the_games_is_fine(kind: str) -> None:
     seen = {"planes": torch.zeros(3, 12, 16, 8), "features": torch.zeros(3, 32), "hand": torch.zeros(3, HAND)}
-    thought = FramesNetwork()(seen)
+    thought = make_network(kind, 64, 8.0)(seen)
     assert thought.decided().tolist() == [0, 0, 0]
     thought.value.sum().backward()
 
@@ -94,7 +100,7 @@ def test_the_half_above_the_bottle_is_known_by_hand() -> None:
 
 
 def test_the_target_does_not_depend_on_where_the_capsule_is() -> None:
-    network = FramesNetwork()
+    network = LandingNetwork()
     chances = []
     for x, y, rotation, gravity in ((3, 15, 0, 0), (6, 9, 1, 12)):
         game = GameMemory(one_game(x, y, rotation, (RED, BLUE)))

@@ -9,15 +9,18 @@ import pytest
 
 from mario_rl.environment.drmario.buttons import DISCRETE
 from mario_rl.runs.directory import RunError
-from mario_rl.selfplay.frames.network import FramesNetwork
+from mario_rl.selfplay.frames.config import NETWORKS
+from mario_rl.selfplay.frames.landing_network import LandingNetwork
+from mario_rl.selfplay.frames.network import make_network
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.players import ButtonPlayer
 from tests.selfplay.frames.conftest import games_played_by_teacher
 
 
-def test_round_trip_through_a_small_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_round_trip_through_a_small_file(tmp_path: Path, kind: str) -> None:
     env = games_played_by_teacher(24, 50, players=2)
-    player = FramesPlayer(FramesNetwork(), "mine", frame_skip=5, card={"steps": 3})
+    player = FramesPlayer(make_network(kind, 64, 8.0), "mine", frame_skip=5, card={"steps": 3})
     assert isinstance(player, ButtonPlayer)
     player.save(tmp_path / "mine.pt")
     assert (tmp_path / "mine.pt").stat().st_size < 2_000_000
@@ -31,7 +34,7 @@ def test_round_trip_through_a_small_file(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
     file = tmp_path / "player.pt"
-    FramesPlayer(FramesNetwork()).save(file)
+    FramesPlayer(LandingNetwork()).save(file)
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
@@ -40,10 +43,18 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
 
 
 def test_what_is_no_player_of_this_kind() -> None:
-    state = FramesPlayer(FramesNetwork()).state()
+    state = FramesPlayer(LandingNetwork()).state()
     with pytest.raises(RunError, match="'placements'"):
         FramesPlayer.from_state(state | {"kind": "placements"}, "other")
-    for change in ({"width": 32}, {"frame_skip": 99}, {"weights": {}}, {"weights": 3}, {"certainty": None}):
+    for change in (
+        {"width": 32},
+        {"network": "mlp"},
+        {"network": "cnn"},
+        {"frame_skip": 99},
+        {"weights": {}},
+        {"weights": 3},
+        {"certainty": None},
+    ):
         with pytest.raises(RunError) as problem:
             FramesPlayer.from_state(state | change, "other")
         assert "\n" not in str(problem.value)

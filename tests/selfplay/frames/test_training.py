@@ -20,7 +20,7 @@ from mario_rl.settings import ConfigError
 TINY = FramesConfig(
     imitation_rounds=4, imitation_lanes=8, imitation_batches=2, imitation_batch=32, lessons=150, width=16,
     envs=5, n_steps=32, batch_size=80, epochs=1, steps=160 * 6, critic_rollouts=1, solo_steps=160 * 2,
-    self_prob=0.5, snapshot_every=160, pool_gate=0.0, checkpoint_minutes=60.0,
+    self_prob=0.5, snapshot_every=160, pool_gate=0.0, checkpoint_minutes=60.0, evaluate_every=0,
 )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_a_run_learns_and_plays_against_its_past(whole: Path) -> None:
     assert state["versus"]
     assert state["opponents"]["pool"]["candidate"]["steps"] >= TINY.solo_steps
     assert state["opponents"]["invited"]
-    assert [len(seats) for seats in state["seats"] if seats] == [2, 2]
+    assert [len(seats) for seats in state["table"]["numbers"]] == [2, 2]
     assert list((whole / "tensorboard").iterdir())
 
 
@@ -91,7 +91,16 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         train_frames(TINY, tmp_path / "run", say=silent)
     with pytest.raises(ConfigError, match="keeps its own"):
         train_frames(replace(TINY, lr=1.0), tmp_path / "run", say=silent, resume=True)
-    for wrong in ({"level": "0-21"}, {"lr": 0.0}, {"envs": 0}, {"speed": "fast"}, {"batch_size": 1}, {"gamma": 2.0}):
+    with pytest.raises(ConfigError, match="landing, cnn"):
+        FramesConfig(network="mlp")
+    for wrong in (
+        {"level": "0-21"},
+        {"lr": 0.0},
+        {"envs": 0},
+        {"speed": "fast"},
+        {"batch_size": 1},
+        {"gamma": 2.0},
+    ):
         with pytest.raises(ConfigError, match="--"):
             FramesConfig(**wrong)
 

@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from py65.devices.mpu6502 import MPU
 from py65.memory import ObservableMemory
+
+from tests.exact_mpu import ExactMPU
 
 CARTRIDGE = Path(__file__).parents[2] / "cartridge"
 START = 0x8000
@@ -49,7 +50,7 @@ class BareCpu:
         self.memory.write(START, list(data))
         self.writes: list[tuple[int, int]] = []
         self.memory.subscribe_to_write(range(0x8000), lambda address, value: self.writes.append((address, value)))
-        self.cpu = MPU(memory=self.memory)
+        self.cpu = ExactMPU(memory=self.memory)
 
     def call(self, name: str, a: int = 0, x: int = 0, y: int = 0) -> int:
         """Call a routine; the cycles it took, its RTS included. `writes` then holds what it wrote but for the stack."""

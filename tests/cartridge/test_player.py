@@ -6,12 +6,12 @@ import random
 
 import numpy as np
 import pytest
-from py65.devices.mpu6502 import MPU
 from py65.memory import ObservableMemory
 
 from mario_rl.emulators.embedded import EmbeddedBatch
 from mario_rl.roms import antidote
 from tests.environment.drmario.boards import Hand, crowded_board, viruses_on
+from tests.exact_mpu import ExactMPU
 
 from .session import (
     ACTION,
@@ -115,7 +115,7 @@ class Bench:
         self.memory.write(0x8000, list(prg))
         self.written: set[int] = set()
         self.memory.subscribe_to_write(range(0x8000), lambda address, _value: self.written.add(address))
-        self.mpu = MPU(self.memory)
+        self.mpu = ExactMPU(self.memory)
 
     def call(self, address: int, x: int) -> int:
         """Cycles of one call."""

@@ -1,0 +1,279 @@
+"""A small 6502 assembler: programs are made by calls, and come out as bytes and as ca65 source that a person can read.
+
+    program = Program(0xE000)
+    best = program.name("best", 0xC5)
+    program.label("take")
+    program("cmp", best)
+    program("bcc", "leave")            # a label; beyond 127 bytes it becomes a branch around a jump
+    program("sta", best)
+    program.label("leave")
+    program("rts")
+    made = program.assemble()          # made.code, made.labels, made.source(), made.listing()
+
+An operand is a label or an address (zero page where there is such an instruction), `at(address, "x")` or "y" for an
+indexed one, `through(address)` for the one that is kept at an address of the zero page, plus Y, and `value(5)`,
+`low(label)` or `high(label)` for a number itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from mario_rl.distill.listing import Assembled, Placed
+from mario_rl.distill.opcodes import OPERATIONS, OPPOSITES, Mode
+
+ADDRESSES = 0x10000
+ZERO_PAGE = 0x100
+
+
+class AssemblyError(ValueError):
+    """A program that cannot be; one line."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place by name (a label, or a byte that `Program.name` has named), and so many bytes behind it."""
+
+    name: str
+    """"" for a plain number."""
+    offset: int = 0
+
+    def __add__(self, more: int) -> Address:
+        return Address(self.name, self.offset + more)
+
+    def __sub__(self, less: int) -> Address:
+        return self + -less
+
+    def __str__(self) -> str:
+        if not self.name:
+            return f"${self.offset:02X}" if self.offset < ZERO_PAGE else f"${self.offset:04X}"
+        sign = "+" if self.offset > 0 else "-"
+        return f"{self.name} {sign} {abs(self.offset)}" if self.offset else self.name
+
+
+Place = Address | int | str
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What an instruction works on: a place, and the modes that can take it, the shorter ones first."""
+
+    place: Address
+    modes: tuple[Mode, ...]
+    part: Literal["", "<", ">"] = ""
+    """Its low or its high byte only."""
+
+    def __str__(self) -> str:
+        return f"{self.part}({self.place})" if self.part and self.place.offset else f"{self.part}{self.place}"
+
+
+def address(place: Place) -> Address:
+    """A place, however it is given."""
+    if isinstance(place, Address):
+        return place
+    return Address("", place) if isinstance(place, int) else Address(place)
+
+
+def value(number: int) -> Operand:
+    """A byte itself; negative ones as two's complement."""
+    if not -128 <= number <= 255:
+        raise AssemblyError(f"a byte is a number from -128 to 255, not {number}")
+    return Operand(Address("", number & 0xFF), (Mode.IMMEDIATE,))
+
+
+def low(place: Place) -> Operand:
+    """The low byte of an address."""
+    return Operand(address(place), (Mode.IMMEDIATE,), "<")
+
+
+def high(place: Place) -> Operand:
+    """The high byte of an address."""
+    return Operand(address(place), (Mode.IMMEDIATE,), ">")
+
+
+def at(place: Place, index: Literal["x", "y"]) -> Operand:
+    """The byte X or Y behind an address."""
+    modes = (Mode.ZERO_PAGE_X, Mode.ABSOLUTE_X) if index == "x" else (Mode.ZERO_PAGE_Y, Mode.ABSOLUTE_Y)
+    return Operand(address(place), modes)
+
+
+def through(place: Place) -> Operand:
+    """The byte Y behind the address that is kept in the zero page."""
+    return Operand(address(place), (Mode.INDIRECT_Y,))
+
+
+def jump_through(place: Place) -> Operand:
+    """For `jmp`: the address that is kept there."""
+    return Operand(address(place), (Mode.INDIRECT,))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A label, an instruction, data, or a comment alone."""
+
+    comment: str = ""
+    label: str = ""
+    mnemonic: str = ""
+    mode: Mode = Mode.IMPLIED
+    operand: Operand | None = None
+    data: tuple[int | Operand, ...] = ()
+    far: bool = False
+    """A branch that is written as one around a jump."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        if not self.mnemonic:
+            return len(self.data)
+        return Mode.RELATIVE.size + Mode.ABSOLUTE.size if self.far else self.mode.size
+
+
+@dataclass
+class Program:
+    """A program in the making, for an address."""
+
+    origin: int
+    _lines: list[_Line] = field(default_factory=list)
+    _names: dict[str, int] = field(default_factory=dict)
+    _labels: set[str] = field(default_factory=set)
+
+    def name(self, name: str, place: int) -> Address:
+        """Give a byte outside of the program a name; before it is used, so that the zero page is known."""
+        if self._names.setdefault(name, place) != place or name in self._labels:
+            raise AssemblyError(f"{name} is the name of two things")
+        return Address(name)
+
+    def label(self, name: str, comment: str = "") -> Address:
+        """Name the place that comes next."""
+        if name in self._labels or name in self._names:
+            raise AssemblyError(f"{name} is the name of two things")
+        self._labels.add(name)
+        self._lines.append(_Line(comment, label=name))
+        return Address(name)
+
+    def __call__(self, mnemonic: str, operand: Operand | Place | None = None, comment: str = "") -> None:
+        """An instruction."""
+        if mnemonic not in OPERATIONS:
+            raise AssemblyError(f"the 6502 has no {mnemonic!r}")
+        if operand is not None and not isinstance(operand, Operand):
+            modes = (Mode.RELATIVE,) if mnemonic in OPPOSITES else (Mode.ZERO_PAGE, Mode.ABSOLUTE)
+            operand = Operand(address(operand), modes)
+        self._lines.append(_Line(comment, "", mnemonic, self._mode(mnemonic, operand), operand))
+
+    def data(self, numbers: Iterable[int | Operand], comment: str = "") -> None:
+        """A line of bytes, among them `low` and `high` of places."""
+        self._lines.append(_Line(comment, data=tuple(numbers)))
+
+    def comment(self, text: str = "") -> None:
+        """A line for the reader."""
+        self._lines.append(_Line(text))
+
+    def _mode(self, mnemonic: str, operand: Operand | None) -> Mode:
+        """The shortest way in which this instruction takes its operand."""
+        possible = OPERATIONS[mnemonic]
+        if operand is None:
+            modes: tuple[Mode, ...] = (Mode.IMPLIED, Mode.ACCUMULATOR)
+        elif self._is_in_zero_page(operand.place):
+            modes = operand.modes
+        else:
+            short = (Mode.ZERO_PAGE, Mode.ZERO_PAGE_X, Mode.ZERO_PAGE_Y, Mode.INDIRECT_Y)
+            modes = tuple(mode for mode in operand.modes if mode not in short)
+        for mode in modes:
+            if mode in possible:
+                return mode
+        raise AssemblyError(f"{mnemonic} does not take {operand or 'nothing'} that way")
+
+    def _is_in_zero_page(self, place: Address) -> bool:
+        """Nothing that is part of the program is."""
+        known = not place.name or place.name in self._names
+        return known and 0 <= self._names.get(place.name, 0) + place.offset < ZERO_PAGE
+
+    def assemble(self) -> Assembled:
+        """The finished program. Branches that do not reach become longer until all do."""
+        lines = list(self._lines)
+        while True:
+            places = _Places(self.origin, lines, self._names)
+            stretched = [replace(line, far=line.far or places.is_far(line, start)) for line, start in places.lines()]
+            if stretched == lines:
+                break
+            lines = stretched
+        placed = [part for line, start in places.lines() for part in _placed(line, start, places)]
+        code = b"".join(line.code for line in placed)
+        return Assembled(self.origin, code, places.labels, dict(self._names), placed)
+
+
+class _Places:
+    """Where everything is, if the lines have the lengths that they have now."""
+
+    def __init__(self, origin: int, lines: list[_Line], names: dict[str, int]):
+        self._lines, self._names = lines, names
+        self.labels: dict[str, int] = {}
+        self._starts = []
+        here = origin
+        for line in lines:
+            if line.label:
+                self.labels[line.label] = here
+            self._starts.append(here)
+            here += line.size
+        if here > ADDRESSES:
+            raise AssemblyError(f"the program ends beyond $FFFF, at ${here:X}")
+
+    def lines(self) -> Iterable[tuple[_Line, int]]:
+        return zip(self._lines, self._starts, strict=True)
+
+    def number(self, operand: Operand) -> int:
+        place = operand.place
+        base = 0
+        if place.name:
+            known = self.labels.get(place.name, self._names.get(place.name))
+            if known is None:
+                raise AssemblyError(f"nothing is called {place.name}")
+            base = known
+        found = base + place.offset
+        if not 0 <= found < ADDRESSES:
+            raise AssemblyError(f"{place} is no address: {found}")
+        return {"": found, "<": found & 0xFF, ">": found >> 8}[operand.part]
+
+    def is_far(self, line: _Line, start: int) -> bool:
+        """Whether a branch from there does not reach."""
+        if line.mnemonic not in OPPOSITES or line.operand is None:
+            return False
+        return not -128 <= self.number(line.operand) - (start + Mode.RELATIVE.size) <= 127
+
+
+def _placed(line: _Line, start: int, places: _Places) -> list[Placed]:
+    """A line of the finished program, or the two that a far branch is written as."""
+    if line.far:
+        around = start + Mode.RELATIVE.size + Mode.ABSOLUTE.size
+        assert line.operand is not None
+        branch = Operand(Address("", around), (Mode.RELATIVE,))
+        jump = Operand(line.operand.place, (Mode.ABSOLUTE,))
+        return [
+            _instruction(_Line("", "", OPPOSITES[line.mnemonic], Mode.RELATIVE, branch), start, places, "*+5"),
+            _instruction(_Line(line.comment, "", "jmp", Mode.ABSOLUTE, jump), start + Mode.RELATIVE.size, places),
+        ]
+    if line.mnemonic:
+        return [_instruction(line, start, places)]
+    numbers = [places.number(part) if isinstance(part, Operand) else part for part in line.data]
+    if not all(0 <= number <= 0xFF for number in numbers):
+        raise AssemblyError(f"data are bytes, not {numbers}")
+    shown = [str(part) if isinstance(part, Operand) else f"${part:02X}" for part in line.data]
+    text = f".byte {', '.join(shown)}" if shown else ""
+    return [Placed(start, bytes(numbers), line.label, text, "", line.comment)]
+
+
+def _instruction(line: _Line, start: int, places: _Places, written: str | None = None) -> Placed:
+    operation = OPERATIONS[line.mnemonic][line.mode]
+    operand = b""
+    if line.operand is not None:
+        number = places.number(line.operand)
+        if line.mode is Mode.RELATIVE:
+            number = (number - start - line.mode.size) & 0xFF
+        operand = number.to_bytes(line.mode.size - 1, "little")
+        written = line.mode.written(written or str(line.operand))
+    text = f"{line.mnemonic} {written or line.mode.written('')}".rstrip()
+    more = "+" if operation.page_crossing or line.mode is Mode.RELATIVE else ""
+    code = bytes([operation.opcode]) + operand
+    return Placed(start, code, "", text, f"{operation.cycles}{more}", line.comment)

@@ -52,17 +52,17 @@ def tops(fields: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
 def drop_ids(fields: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
     """int16[m, 32]: the placements of the drops into these bottles, uint8[m, 16, 8]; NOWHERE for those without room."""
     free = tops(fields)
-    open_columns = _open_columns(free)
+    opened = open_columns(free)
     beside = np.minimum(_COLUMN + 1, COLUMNS - 1)
     flat = _ROTATION % 2 == 0
     room = np.where(flat, np.minimum(free[:, _COLUMN], free[:, beside]), free[:, _COLUMN])
-    possible = open_columns[:, _COLUMN] & (room >= LEAST_TOP)
-    possible &= ~flat | ((_COLUMN < COLUMNS - 1) & open_columns[:, beside])
+    possible = opened[:, _COLUMN] & (room >= LEAST_TOP)
+    possible &= ~flat | ((_COLUMN < COLUMNS - 1) & opened[:, beside])
     ids = (_ROTATION * ROWS + ROWS - room) * COLUMNS + _COLUMN  # y counts from the bottom: 15 - (room - 1)
     return np.where(possible, ids, NOWHERE).astype(np.int16)
 
 
-def _open_columns(free: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def open_columns(free: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """bool[m, 8]: the columns along the top row up to the first one on either side that is full; 3 and 4 always."""
     opened = free > 0
     left = np.cumprod(opened[:, SPAWN_COLUMN - 1 :: -1], axis=1)[:, ::-1]

@@ -42,16 +42,12 @@ class Outlook:
     row: Tensor  # long[n], of the left or lower half, 0 is the top
     rotation: Tensor  # long[n], 0 to 3
     room: Tensor  # float[n, 2]: the cells to the left and to the right of it are free
-    views: Tensor  # float[n, 32, VIEW]
-    about: Tensor  # float[n, 32, ABOUT]
+    rests: Tensor  # long[n, 2, 8]: the row of the base cell, flat and upright, in each column; -1: no room
     possible: Tensor  # bool[n, 32]: a capsule fits in there, and no other target looks the same
 
 
-def outlook(planes: Tensor, features: Tensor, hand: Tensor) -> Outlook:
-    """Read what is seen (observation.py) of games in which a capsule is falling.
-
-    float[n, 12, 16, 8], float[n, 32], float[n, 11]
-    """
+def outlook(planes: Tensor, hand: Tensor) -> Outlook:
+    """Read what is seen (observation.py) of games in which a capsule is falling: float[n, 12, 16, 8], float[n, 11]."""
     empty, capsule = planes[:, 0], planes[:, 4] > 0
     games = torch.arange(len(planes))
     rotation = (planes[:, 5].flatten(1).amax(1) * ROTATIONS).round().long().sub(1).clamp(min=0)
@@ -61,18 +57,27 @@ def outlook(planes: Tensor, features: Tensor, hand: Tensor) -> Outlook:
     right = x + 2 - rotation % 2
     room = torch.stack([beside[games, x], beside[games, right + 1]], 1)
 
-    first, second = hand[:, 5 : 5 + COLOUR_COUNT], hand[:, 5 + COLOUR_COUNT :]
     tops = _tops(empty)  # [n, 8]
     flat_rest = torch.minimum(tops[:, :-1], tops[:, 1:]) - 1
     flat_rest = torch.cat([flat_rest, flat_rest.new_full((len(planes), 1), -1)], 1)  # none in the last column
-    rests = torch.stack([flat_rest, tops - 1], 1)  # [n, 2, 8], rows of the base cells; -1: no room
-    seen = _views(planes, first, second, rests)  # [n, 2, 8, cells, kinds]: flat, upright; first half in the base
-    views = torch.cat([seen, seen[..., [1, 0, 2, 3]]], 1).flatten(3).flatten(1, 2)
+    rests = torch.stack([flat_rest, tops - 1], 1)
+    first, second = _colours(hand)
     twins = (first * second).sum(1) > 0  # turned around, a capsule of one colour is the same
     fits = rests >= 0
     possible = torch.cat([fits, fits & ~twins[:, None, None]], 1).flatten(1)
-    about = _about(features, first, second, rests)
-    return Outlook(x, row, rotation, room, views, about, possible)
+    return Outlook(x, row, rotation, room, rests, possible)
+
+
+def target_views(planes: Tensor, features: Tensor, hand: Tensor, rests: Tensor) -> Tensor:
+    """float[n, 32, VIEW + ABOUT]: what can be seen of each target."""
+    first, second = _colours(hand)
+    seen = _views(planes, first, second, rests)  # [n, 2, 8, cells, kinds]: flat, upright; first half in the base
+    views = torch.cat([seen, seen[..., [1, 0, 2, 3]]], 1).flatten(3).flatten(1, 2)
+    return torch.cat([views, _about(features, first, second, rests)], 2)
+
+
+def _colours(hand: Tensor) -> tuple[Tensor, Tensor]:
+    return hand[:, -2 * COLOUR_COUNT : -COLOUR_COUNT], hand[:, -COLOUR_COUNT:]
 
 
 def _tops(empty: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ def test_a_remembered_state_is_seen_as_it_was() -> None:
     assert (values.amax(1) == 0).all()
 
 
-@pytest.mark.parametrize(("kind", "lr", "updates"), [("landing", 5e-3, 60), ("cnn", 2e-3, 150)])
+@pytest.mark.parametrize(("kind", "lr", "updates"), [("landing", 5e-3, 60), ("cnn", 2e-3, 120)])
 def test_overfits_a_few_hundred_states(kind: str, lr: float, updates: int) -> None:
     lessons = some_lessons(200)
     seen, actions, values = lessons.batch(np.arange(200))

@@ -9,8 +9,7 @@ import torch
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.memory import BLUE, LEFT_HALF, RED, ROWS, VIRUS, GameMemory
 from mario_rl.selfplay.frames.config import NETWORKS
-from mario_rl.selfplay.frames.landing import KINDS, TEMPLATE, VIEW, outlook
-from mario_rl.selfplay.frames.landing_network import LandingNetwork, LandingThought
+from mario_rl.selfplay.frames.landing import ABOUT, KINDS, TEMPLATE, VIEW, outlook, target_views
 from mario_rl.selfplay.frames.network import ACTIONS, make_network
 from mario_rl.selfplay.frames.observation import HAND, SPACE, look
 from tests.selfplay.frames.conftest import games_played_by_teacher
@@ -42,9 +41,8 @@ def test_everything_has_its_shape(kind: str) -> None:
     falling = int(thought.falling.sum())
     assert 0 < falling < 32
     assert thought.log_buttons.shape == (32, ACTIONS)
-    if isinstance(thought, LandingThought):
-        assert thought.log_targets.shape == (falling, 32)
-        assert thought.log_steering.shape == (falling, 32, ACTIONS)
+    assert thought.log_targets.shape == (falling, 32)
+    assert thought.log_steering.shape == (falling, 32, ACTIONS)
     assert thought.value.shape == (32,)
     assert torch.allclose(thought.log_buttons.exp().sum(1), torch.ones(32), atol=1e-5)
     assert (thought.decided()[~thought.falling] == 0).all()
@@ -60,7 +58,8 @@ def test_no_capsule_in_any_of_the_games_is_fine(kind: str) -> None:
 
 def test_finds_the_capsule_wherever_it_is() -> None:
     for x, y, rotation in ((3, 15, 0), (7, 15, 1), (0, 4, 2), (5, 0, 3)):
-        ahead = outlook(*seen_as_tensors(GameMemory(one_game(x, y, rotation, (RED, BLUE)))).values())
+        seen = seen_as_tensors(GameMemory(one_game(x, y, rotation, (RED, BLUE))))
+        ahead = outlook(seen["planes"], seen["hand"])
         assert (ahead.x.item(), ROWS - 1 - ahead.row.item(), ahead.rotation.item()) == (x, y, rotation)
         right_end = x + (rotation % 2 == 0)
         assert ahead.room[0].tolist() == [float(x > 0), float(right_end < 7)]
@@ -71,8 +70,11 @@ def test_views_are_around_the_landing_place_and_told_by_the_capsules_colours() -
     field = GameMemory(ram).fields[0, 0]
     field[12, 2] = VIRUS + RED  # row 12: a straight drop into column 2 rests in row 11
     field[12, 3] = LEFT_HALF + BLUE
-    ahead = outlook(*seen_as_tensors(GameMemory(ram)).values())
-    views = ahead.views.view(4, 8, len(TEMPLATE), KINDS)
+    seen = seen_as_tensors(GameMemory(ram))
+    ahead = outlook(seen["planes"], seen["hand"])
+    targets = target_views(*seen.values(), ahead.rests)
+    assert targets.shape == (1, 32, VIEW + ABOUT)
+    views = targets[..., :VIEW].reshape(4, 8, len(TEMPLATE), KINDS)
     below, below_right = TEMPLATE.index((1, 0)), TEMPLATE.index((1, 1))
     like_base, like_partner = [1, 0, 0, 0], [0, 0.5, 0, 0]
     assert views[0, 2, below].tolist() == like_base
@@ -82,13 +84,13 @@ def test_views_are_around_the_landing_place_and_told_by_the_capsules_colours() -
     assert views[1, 2, below].tolist() == like_base
     left_of_column_0 = TEMPLATE.index((0, -1))
     assert views[0, 0, left_of_column_0].tolist() == [0, 0, 0, 0]
-    assert ahead.views.shape == (1, 32, VIEW)
     assert not ahead.possible[0, 7]  # a flat capsule in the last column
     assert int(ahead.possible.sum()) == 30
 
 
 def test_twins_count_once() -> None:
-    ahead = outlook(*seen_as_tensors(GameMemory(one_game(3, 15, 0, (RED, RED)))).values())
+    seen = seen_as_tensors(GameMemory(one_game(3, 15, 0, (RED, RED))))
+    ahead = outlook(seen["planes"], seen["hand"])
     assert int(ahead.possible.sum()) == 15
     assert not ahead.possible[0, 16:].any()
 
@@ -99,8 +101,9 @@ def test_the_half_above_the_bottle_is_known_by_hand() -> None:
     assert upright["hand"][0, 5:].tolist() == [0, 1, 0, 0, 0, 1]
 
 
-def test_the_target_does_not_depend_on_where_the_capsule_is() -> None:
-    network = LandingNetwork()
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_the_target_does_not_depend_on_where_the_capsule_is(kind: str) -> None:
+    network = make_network(kind, 64, 8.0)
     chances = []
     for x, y, rotation, gravity in ((3, 15, 0, 0), (6, 9, 1, 12)):
         game = GameMemory(one_game(x, y, rotation, (RED, BLUE)))

@@ -33,11 +33,11 @@ class NetworkSettings:
     """The network (network.py)."""
 
     network: str = "landing"
-    """landing (judges the places where a capsule could land) or cnn (a plain convolutional network)."""
+    """What finds the target: landing (judges each place where a capsule could land) or cnn (convolutions)."""
     width: int = 64
     """Units of landing's first layer; twice the channels of cnn's convolutions."""
     certainty: float = 8.0
-    """How much more than its doubts landing follows its best target when it draws buttons."""
+    """How much more than its doubts the agent follows its best target when it draws buttons."""
 
 
 @dataclass(frozen=True, kw_only=True)

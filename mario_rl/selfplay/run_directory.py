@@ -57,10 +57,17 @@ class SelfPlayDirectory(RunDirectory):
         """The file of a past self that is not beaten clearly enough to be in the pool."""
         return self.pool / f"candidate-{steps:09}.pt"
 
+    def candidates(self) -> list[Path]:
+        """Those files: one, but for a moment in which there are two, the newest last."""
+        return self._numbered("candidate")
+
     def candidate(self) -> Path | None:
-        """That file, if there is such a past self."""
-        return next(iter(sorted(self.pool.glob("candidate-*.pt"), reverse=True)), None)
+        """The newest of them, if there is any."""
+        return next(reversed(self.candidates()), None)
 
     def pool_members(self) -> list[Path]:
-        """The files of all past selves that were ever in the pool, the newest last."""
-        return sorted(file for file in self.pool.glob("step-*.pt") if re.fullmatch(r"step-\d+\.pt", file.name))
+        """The files of all past selves in the pool, the newest last."""
+        return self._numbered("step")
+
+    def _numbered(self, word: str) -> list[Path]:
+        return sorted(file for file in self.pool.glob("*.pt") if re.fullmatch(rf"{word}-\d+\.pt", file.name))

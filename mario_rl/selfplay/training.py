@@ -125,24 +125,28 @@ class SelfPlay:
         if not self.versus:
             return None
         joined, gone = self.pool.consider(scorer_of(self.ppo).state_dict(), self.steps, behaviour_of(self._recent))
-        self._save_candidate()
+        self._write_pool()
         if joined is None:
             return None
-        assert joined.weights is not None
-        self._save_player(self.run.pool_member(joined.steps), joined.weights, joined.steps)
-        if gone is not None:
-            self.run.pool_member(gone.steps).unlink(missing_ok=True)
         return f"{joined.name} joined the pool" + (f", {gone.name} left it" if gone else "")
 
-    def _save_candidate(self) -> None:
-        candidate, before = self.pool.candidate, self.run.candidate()
-        assert candidate is not None and candidate.weights is not None
-        file = self.run.candidate_file(candidate.steps)
-        if file != before:
-            self.run.pool.mkdir(exist_ok=True)
-            self._save_player(file, candidate.weights, candidate.steps)
-            if before is not None:
-                before.unlink(missing_ok=True)
+    def _write_pool(self) -> None:
+        """Let the pool's files be those of its past selves and of the candidate.
+
+        Whatever is there: a full disk may have kept some from being written, and those of a future that was given up
+        by resuming from before it are left over.
+        """
+        run, candidate = self.run, self.pool.candidate
+        wanted = {run.pool_member(member.steps): member for member in self.pool.selves}
+        if candidate is not None:
+            wanted[run.candidate_file(candidate.steps)] = candidate
+        run.pool.mkdir(exist_ok=True)
+        for file, member in wanted.items():
+            if not file.exists():
+                assert member.weights is not None
+                self._save_player(file, member.weights, member.steps)
+        for file in {*run.pool_members(), *run.candidates()} - set(wanted):
+            file.unlink(missing_ok=True)
 
     def figures(self) -> dict[str, float]:
         """Averages over the last games, and the scores against the pool."""

@@ -25,6 +25,7 @@ from mario_rl.runs import bot_panel, bot_round, watch
 from mario_rl.runs.bot_panel import WIDTH, lines, where, with_panel, worth
 from mario_rl.runs.bot_round import OUTLINE, BotRounds, Contest, Moment, Picture, bottles
 from mario_rl.runs.directory import RunError
+from tests.mistakes import assert_one_clear_line
 
 ON_THE_CARTRIDGE = Contest("greedy", level=0, backend="embedded", rom=antidote())
 
@@ -318,9 +319,4 @@ def test_mistakes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert mario_rl(*arguments) == 2
-    shown = capfd.readouterr()
-    assert shown.out == ""
-    assert shown.err.count("\n") == 1, shown.err
-    for word in ("mario-rl: ", *words):
-        assert word in shown.err
-    assert not list(tmp_path.iterdir()), "a mistake leaves nothing behind"
+    assert_one_clear_line(capfd, words, tmp_path)

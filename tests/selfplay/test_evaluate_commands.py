@@ -11,6 +11,7 @@ import pytest
 from mario_rl import cli
 from mario_rl.selfplay import ladder as ladders
 from mario_rl.selfplay import match
+from tests.mistakes import assert_one_clear_line
 
 KEYS = {"a", "b", "games", "wins", "draws", "losses", "rate", "low", "high", "clear_rate", "capsules_per_clear"}
 
@@ -171,9 +172,4 @@ def test_mistakes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert selfplay(*arguments) == 2
-    shown = capfd.readouterr()
-    assert shown.out == ""
-    assert shown.err.count("\n") == 1, shown.err
-    for word in ("mario-rl: ", *words):
-        assert word in shown.err
-    assert not list(tmp_path.iterdir()), "a mistake leaves nothing behind"
+    assert_one_clear_line(capfd, words, tmp_path)

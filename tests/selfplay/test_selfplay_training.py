@@ -93,6 +93,25 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, workers: int) -> None:
     assert workers_of_this_process() == []
 
 
+def test_the_pools_files_are_its_members_whatever_happened_to_them(tmp_path: Path) -> None:
+    """Some could not be written, others are of a future that was given up."""
+    run, config = run_of(tmp_path, "pool", steps=12_000, self_prob=0.0, pool_bots="none")
+    train(run, config, None, after(12), silent, silent)
+    members, candidate = run.pool_members(), run.candidate()
+    assert members and candidate is not None
+    kept = members[0].read_bytes()
+    members[0].unlink()
+    candidate.unlink()
+    for stray in (run.pool_member(999_999_999), run.candidate_file(999_999_999)):
+        stray.write_bytes(kept)
+    train(run, config, load_checkpoint(run.checkpoint_pt), lambda: False, silent, silent)
+    pool = load_checkpoint(run.checkpoint_pt)["pool"]
+    assert run.pool_members() == [run.pool_member(member["steps"]) for member in pool["members"]]
+    assert run.candidates() == [run.candidate_file(pool["candidate"]["steps"])]
+    assert make_player(str(run.candidate())).name == run.candidates()[0].stem
+    assert members[0] in run.pool_members() and len(run.pool_members()) > len(members)
+
+
 def test_what_a_run_leaves_behind(tmp_path: Path) -> None:
     measuring = {"evaluate_every": 4000, "evaluate_games": 4}
     run, config = run_of(tmp_path, "files", steps=6000, self_prob=0.0, pool_bots="none", **measuring)

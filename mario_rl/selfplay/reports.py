@@ -10,17 +10,36 @@ from mario_rl.metrics.tensorboard import TensorBoardWriter
 from mario_rl.selfplay.run_directory import SelfPlayDirectory
 
 
+class Board:
+    """TensorBoard, from the steps on at which the run begins or goes on; it recovers from a full disk."""
+
+    def __init__(self, directory: Path, steps: int):
+        self._directory = directory
+        self._writer = self._new_writer(steps)
+
+    def _new_writer(self, steps: int) -> TensorBoardWriter:
+        return TensorBoardWriter(self._directory, first_steps=steps or None, seconds_between=0)
+
+    def add(self, group: str, values: Mapping[str, float], steps: int) -> None:
+        """Write values of a group; an OSError if there is no room."""
+        try:
+            self._writer.add(group, values, steps)
+        except OSError:
+            self._writer = self._new_writer(steps)  # TensorBoard's never recovers: the next one is another
+            raise
+
+    def close(self) -> None:
+        """Write what is still buffered."""
+        self._writer.close()
+
+
 class Reports:
     """Both of them, from the steps on at which the run begins or goes on."""
 
     def __init__(self, run: SelfPlayDirectory, steps: int):
-        self._run = run
-        self._board = self._new_board(steps)
+        self._board = Board(run.tensorboard, steps)
         self._table = FiguresFile(run.selfplay_csv)
         self._table.forget_beyond(steps)
-
-    def _new_board(self, steps: int) -> TensorBoardWriter:
-        return TensorBoardWriter(self._run.tensorboard, first_steps=steps or None, seconds_between=0)
 
     def add(self, steps: int, minutes: float, figures: Mapping[str, float]) -> None:
         """Write figures, whose names are "group/name"; an OSError if there is no room."""
@@ -29,12 +48,8 @@ class Reports:
         for name, value in figures.items():
             group, own = name.split("/", 1)
             groups.setdefault(group, {})[own] = value
-        try:
-            for group, values in groups.items():
-                self._board.add(group, values, steps)
-        except OSError:
-            self._board = self._new_board(steps)  # TensorBoard's writer never recovers: the next one is another
-            raise
+        for group, values in groups.items():
+            self._board.add(group, values, steps)
 
     def close(self) -> None:
         """Write what is still buffered."""

@@ -117,7 +117,7 @@ class FramesSession:
             return over or stop()
 
         try:
-            result = train_frames(config, run.path, stops, say, self._resumes)
+            result = train_frames(config, run.path, stops, say, self._resumes, log)
         except BaseException as problem:
             run.finish("FAILED", f"{type(problem).__name__}: {problem}")
             _remove_if_empty(run, new=not self._resumes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mario_rl.runs.checkpoint import CheckpointError, save_run_checkpoint
+from mario_rl.runs.checkpoint import save_run_checkpoint
 from mario_rl.runs.directory import RunError
 from mario_rl.runs.status import State
 from mario_rl.selfplay import chance
@@ -23,6 +22,7 @@ from mario_rl.selfplay.collecting import Harvest, Orders, joined, open_collectin
 from mario_rl.selfplay.collector import Played
 from mario_rl.selfplay.config import SelfPlayConfig
 from mario_rl.selfplay.figures import behaviour_of, figures_of
+from mario_rl.selfplay.full_disk import not_ended_by_a_full_disk
 from mario_rl.selfplay.learner import learn_from, make_ppo, scorer_of
 from mario_rl.selfplay.opponent_pool import OpponentPool
 from mario_rl.selfplay.placement_player import PlacementPlayer
@@ -273,17 +273,17 @@ def _train(training: SelfPlay, stop: Callable[[], bool], say: Say, log: Say) -> 
                 measured = {f"win_rate/{name}": score for name, score in scores.items()}
             figures = training.figures() | learned
             say(progress_text(training, figures))
-            with _not_ended_by_a_full_disk(log):
+            with not_ended_by_a_full_disk(log):
                 if passed(config.snapshot_every, training.steps) and (news := training.take_snapshot()):
                     log(news)
                 if passed(config.checkpoint_every, training.steps):
                     training.save()
                 run.update_status(steps=training.steps, minutes_trained=training.minutes)
-            with _not_ended_by_a_full_disk(log):
+            with not_ended_by_a_full_disk(log):
                 reports.add(training.steps, training.minutes, figures | measured)
         training.come_to_rest()
     finally:
-        with _not_ended_by_a_full_disk(log):
+        with not_ended_by_a_full_disk(log):
             reports.close()
     if training.progress < 1:
         return "INTERRUPTED", "stopped"
@@ -298,15 +298,6 @@ class Passed:
 
     def __call__(self, every: int, now: int) -> bool:
         return every > 0 and self.before // every < now // every
-
-
-@contextlib.contextmanager
-def _not_ended_by_a_full_disk(log: Say) -> Iterator[None]:
-    """What cannot be written now may be written next time; a run does not end because of it."""
-    try:
-        yield
-    except (OSError, CheckpointError) as problem:
-        log(f"not written: {problem}")
 
 
 def progress_text(training: SelfPlay, figures: dict[str, float]) -> str:

@@ -65,6 +65,36 @@ def test_a_disk_that_is_full_for_a_while(place: Place) -> None:
     load_checkpoint(checkpoint)
 
 
+BUTTONS = ["--env", "frames", "--imitation-rounds", "2", "--imitation-lanes", "8", "--envs", "4", "--n-steps", "32"]
+BUTTONS += ["--solo-steps", "0", "--checkpoint-minutes", "0.001", "--evaluate-every", "0", "--width", "8"]
+
+
+def test_the_agent_of_buttons_through_a_full_disk_and_kill_9(place: Place) -> None:
+    checkpoint = place.run / "checkpoint.pt"
+
+    def saved() -> int:
+        return int(load_checkpoint(checkpoint)["steps"])
+
+    where = ["--name", place.name, "--checkpoints", str(place.checkpoints)]
+    run = place.command("selfplay", "train", *BUTTONS, *where, "--steps", FOREVER)
+    run.until(lambda: checkpoint.exists() and saved() > 0, "it has saved in its second stage")
+    _limit(run, 4_000)
+    run.until(lambda: run.errors.count("not written: ") >= 2, "it could not save")
+    before = saved()
+    _limit(run, resource.RLIM_INFINITY)
+    run.until(lambda: saved() > before, "there is room again, and it saves")
+    run.signal(signal.SIGKILL)
+    run.wait()
+
+    killed_at = saved()
+    again = place.command("selfplay", "train", "--resume", str(place.run))
+    again.until(lambda: saved() > killed_at, "it goes on")
+    again.signal_group(signal.SIGINT)
+    assert again.wait() == 130
+    assert f"mario-rl selfplay train --resume {place.run}" in again.output
+    assert place.status()["state"] == "INTERRUPTED"
+
+
 def _limit(run: Command, size: int) -> None:
     _, hard = resource.prlimit(run.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (size, hard))

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from mario_rl.metrics.tensorboard import TensorBoardWriter
 from mario_rl.runs.checkpoint import load_newest_good, save_run_checkpoint
 from mario_rl.runs.directory import RunDirectory, RunError
 from mario_rl.selfplay import chance
@@ -21,6 +20,8 @@ from mario_rl.selfplay.frames.imitation import Imitation
 from mario_rl.selfplay.frames.network import make_network
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.frames.reinforcement import Reinforcement
+from mario_rl.selfplay.full_disk import not_ended_by_a_full_disk
+from mario_rl.selfplay.reports import Board
 from mario_rl.settings import ConfigError
 
 FORMAT = "mario-rl frames run"
@@ -51,22 +52,24 @@ def train_frames(
     stop: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = print,
     resume: bool = False,
+    log: Callable[[str], None] = print,
 ) -> FramesResult:
     """Train in `directory` (made if it is not there) until the configured steps are done or `stop()` says so.
 
     `resume` goes on with the run in `directory`, exactly where its last checkpoint was made; `config` may then be None,
     or the run's own with other `steps`, `checkpoint_minutes`. `stop` is asked at every step; what was played since the
-    last rollout is played again after resuming. The directory gets checkpoint.pt (and KEEP older ones), player.pt,
-    imitated.pt and tensorboard/. A RunError or ConfigError in one line says what is wrong.
+    last rollout is played again after resuming. `say` hears of the progress, `log` what should stay readable. The
+    directory gets checkpoint.pt (and KEEP older ones), player.pt, imitated.pt and tensorboard/. A RunError or
+    ConfigError in one line says what is wrong; a full disk is one only at the end.
     """
     torch.set_num_threads(1)
     run = RunDirectory(directory)
-    saved = _saved(run, say) if resume else None
+    saved = _saved(run, log) if resume else None
     if saved is not None:
         config = _resumed(config, FramesConfig.from_dict(saved["config"]))
     elif run.checkpoint_pt.exists():
         raise RunError(f"{directory} holds a run already: resume it, or choose another directory")
-    session = _Session(config or FramesConfig(), run, stop, say, saved)
+    session = _Session(config or FramesConfig(), run, stop, say, log, saved)
     try:
         return session.train()
     finally:
@@ -82,16 +85,17 @@ class _Session:
         run: RunDirectory,
         stop: Callable[[], bool],
         say: Callable[[str], None],
+        log: Callable[[str], None],
         saved: dict[str, Any] | None,
     ):
         run.path.mkdir(parents=True, exist_ok=True)
-        self._config, self._run, self._stop, self._say = config, run, stop, say
+        self._config, self._run, self._stop, self._say, self._log = config, run, stop, say, log
         self._random = chance.start(config.seed)
         self._network = make_network(config.network, config.width, config.certainty)
         self._saved = saved
         self._seconds_before = saved["minutes"] * 60 if saved else 0.0
         self._began = self._last_save = self._last_line = time.monotonic()
-        self._board = TensorBoardWriter(run.tensorboard, saved["steps"] if saved else None)
+        self._board = Board(run.tensorboard, saved["steps"] if saved else 0)
 
     def train(self) -> FramesResult:
         """Both stages, or what is left of them."""
@@ -103,7 +107,8 @@ class _Session:
                 chance.restore(saved["chance"], self._random)
             if not self._imitate(imitation):
                 return self._ended(False, "stopped during the imitation", 0)
-            self._player(0).save(self._run.path / IMITATED_FILE)
+            with not_ended_by_a_full_disk(self._log):
+                self._player(0).save(self._run.path / IMITATED_FILE)
         reinforcement = Reinforcement(self._network, config, self._random)
         self._network = reinforcement.network
         if saved is not None and saved["stage"] == "reinforcement":
@@ -121,14 +126,14 @@ class _Session:
                 return False
             progress = imitation.round()
             facts = {"loss": progress.loss, "agreement": progress.agreement, "lessons": len(imitation.lessons)}
-            self._board.add("imitation", facts, imitation.rounds)
+            with not_ended_by_a_full_disk(self._log):
+                self._board.add("imitation", facts, imitation.rounds)
             if self._line_due(imitation.rounds == rounds):
                 self._say(
                     f"imitation {imitation.rounds}/{rounds} · loss {progress.loss:.2f} · "
                     f"as the teacher {progress.agreement:.0%} · {imitation.lessons.count:,} lessons"
                 )
-            if self._save_due():
-                self._save("imitation", imitation.state_dict(), 0)
+            self._save_if_due("imitation", imitation.state_dict, 0)
         return True
 
     def _reinforce(self, stage: Reinforcement) -> int:
@@ -146,15 +151,16 @@ class _Session:
             averages = stage.tracking.averages()
             if (candidate := stage.opponents.pool.candidate) is not None and candidate.games:
                 averages["win_rate_self"] = candidate.score
-            self._board.add("games", averages, stage.steps)
-            self._board.add("ppo", {name.removeprefix("train/"): value for name, value in learned.items()}, stage.steps)
-            self._board.add("curriculum", {"hardest_level": stage.curriculum.hardest}, stage.steps)
+            said = {name.removeprefix("train/"): value for name, value in learned.items()}
+            with not_ended_by_a_full_disk(self._log):
+                self._board.add("games", averages, stage.steps)
+                self._board.add("ppo", said, stage.steps)
+                self._board.add("curriculum", {"hardest_level": stage.curriculum.hardest}, stage.steps)
             if self._line_due(stage.steps >= self._config.steps):
                 speed = (stage.steps - first_steps) / (time.monotonic() - began)
                 self._say(f"{self._progress(stage, averages, learned)} · {speed:,.0f} steps/s")
             self._measure(int(state["steps"]), stage.steps)
-            if self._save_due():
-                self._save("reinforcement", stage.state_dict(), stage.steps)
+            self._save_if_due("reinforcement", stage.state_dict, stage.steps)
         self._save("reinforcement", stage.state_dict(), stage.steps)
         return stage.steps
 
@@ -164,8 +170,9 @@ class _Session:
         every = config.evaluate_every
         if every and before // every < now // every:
             scores = bot_scores(self._player(now), config.evaluate_games, config.levels[-1], config.speed)
-            self._board.add("win_rate", scores, now)
-            self._say(f"{now:,} steps: {shown(scores)}")
+            with not_ended_by_a_full_disk(self._log):
+                self._board.add("win_rate", scores, now)
+            self._log(f"{now:,} steps: {shown(scores)}")
 
     def _progress(self, stage: Reinforcement, averages: dict[str, float], learned: dict[str, float]) -> str:
         parts = [f"{stage.steps:,}/{self._config.steps:,} steps", f"levels to {stage.curriculum.hardest}"]
@@ -190,7 +197,6 @@ class _Session:
             "chance": luck or chance.state_of(self._random),
         }
         save_run_checkpoint(self._run, whole, KEEP)
-        self._last_save = time.monotonic()
 
     def _ended(self, finished: bool, why: str, steps: int) -> FramesResult:
         file = self._run.path / PLAYER_FILE
@@ -206,8 +212,11 @@ class _Session:
     def _minutes(self) -> float:
         return (self._seconds_before + time.monotonic() - self._began) / 60
 
-    def _save_due(self) -> bool:
-        return time.monotonic() - self._last_save >= self._config.checkpoint_minutes * 60
+    def _save_if_due(self, stage: str, state: Callable[[], dict[str, Any]], steps: int) -> None:
+        if time.monotonic() - self._last_save >= self._config.checkpoint_minutes * 60:
+            with not_ended_by_a_full_disk(self._log):
+                self._save(stage, state(), steps)
+            self._last_save = time.monotonic()  # even if there was no room: not in every rollout anew
 
     def _line_due(self, last: bool) -> bool:
         due = last or time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
@@ -217,14 +226,15 @@ class _Session:
 
     def close(self) -> None:
         """Write what is still buffered."""
-        self._board.close()
+        with not_ended_by_a_full_disk(self._log):
+            self._board.close()
 
 
-def _saved(run: RunDirectory, say: Callable[[str], None]) -> dict[str, Any]:
+def _saved(run: RunDirectory, log: Callable[[str], None]) -> dict[str, Any]:
     """The newest good checkpoint."""
     saved, _, warnings = load_newest_good(run)
     for warning in warnings:
-        say(warning)
+        log(warning)
     if saved.get("format") != FORMAT:
         raise RunError(f"{run.path} is no run of the agent that presses buttons")
     return saved

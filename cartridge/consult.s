@@ -1,7 +1,7 @@
-; When the on-cartridge player is asked: once per frame of play, for the seat it holds.
+; When the on-cartridge player is asked: when the capsule of the seat it holds has come in, and in every frame it falls.
 .include "memory.inc"
 .export consult_player
-.import player_frame
+.import player_steer, player_think, select_field
 
 .segment "CODE"
 consult_player:
@@ -12,10 +12,10 @@ consult_player:
         bne @idle
         lda phase
         bne @idle
-        ldx #0
+        ldx #SEAT_1
         lda attract
         bne @ask
-        inx
+        ldx #SEAT_2
         lda players
         lsr a
         bcs @idle
@@ -27,4 +27,13 @@ consult_player:
 @done:
         rts
 @ask:
-        jmp player_frame
+        jsr select_field
+        lda #0                  ; what it does not press is not pressed
+        sta player_pad
+        lda action,x
+        beq @steer
+        cmp #ACTION_SPAWNED
+        bne @done
+        jmp player_think
+@steer:
+        jmp (player_steer)

@@ -1,18 +1,18 @@
 ; The on-cartridge player: it plays seat 2 against a human (VS CPU), and seat 1 alone in the attract mode.
 ;
-; The hook (docs/cartridge.md): two jumps at fixed addresses, and everything from $E000 to $FBFF behind them.
-;   $E000 player_frame, X = seat number 0 or 1: once per frame of play, after the rules; it stores the pad it wants in
-;         player_pad ($05), which is that seat's pad in the next frame.
-;   $E003 player_start, X = seat number: once when a round begins.
-; Its memory: zero page $C0-$CF, $03B0-$03FF, $0742-$077F; A, X, Y are free.
+; The hook (docs/cartridge.md), from $E000 to $FBFF:
+;   $E000 player_steer, the address of a routine that is called in every frame of play in which its capsule falls (action
+;         0), after the rules. It stores the pad it wants in player_pad ($05, 0 before): its seat's in the next frame.
+;   $E002 player_think, a routine that is called when a new capsule has come in (action 3): the field is at rest.
+; Both are called with A = the action, X = $00 or $80 for the first or the second seat, and `field` pointing at its bottle.
+; Its memory: zero page $B0-$CF, $03B0-$03FF, $0742-$077F; A, X, Y are free.
 ;
 ; This player looks at straight drops only. A half scores by what it comes to lie on: a run of its own colour (more so
 ; where a virus waits below), nothing, another colour. A placement scores by its halves and by how deep it lies. The
 ; player takes the best one, turns, moves, and presses DOWN.
 .include "memory.inc"
-.export player_frame, player_start
+.export player_steer, player_think
 
-cells           = $C0   ; word: the field
 thought         = $C2   ; 0 nothing yet, 1 half of the placements, 2 all: the target holds
 target_x        = $C3
 target_rotation = $C4
@@ -42,41 +42,23 @@ RUN_WITH_VIRUS  = 5     ; a virus among them,
 VIRUS_BELOW     = 30    ; a virus anywhere in that column
 
 .segment "PLAYER"
-player_frame:
-        jmp play
-player_start:
-        jmp begin
+player_steer:
+        .addr steer
 
-begin:
+player_think:
         lda #0
         sta thought
-        sta player_pad
-        rts
+        beq think
 
-play:
-        lda #>field_1
-        cpx #0
-        beq :+
-        ldx #SEAT_2
-        lda #>field_2
-:       sta cells + 1
-        lda #0
-        sta cells
-        lda action,x
-        beq @falling
-        cmp #ACTION_SPAWNED
-        bne begin               ; the field still changes
-        lda #0
-        sta thought
-@falling:
+steer:
         lda thought
         cmp #2
         bcc think
 
 ; ---- steering: tap, release, tap ...; then DOWN -------------------------------------------------------------------
-        lda player_pad
-        and #PAD_A | PAD_B | PAD_LEFT | PAD_RIGHT
-        bne @release
+        lda frame_counter       ; press in odd frames, in which DOWN counts, release in even ones
+        lsr a
+        bcs @done
         lda target_rotation
         sec
         sbc rotation,x
@@ -92,10 +74,8 @@ play:
         lda #PAD_RIGHT
 @press:
         sta player_pad
+@done:
         rts
-@release:
-        lda #0
-        beq @press
 @down:
         lda #PAD_DOWN
         bne @press
@@ -110,7 +90,6 @@ think:
         cmp #2
         beq @swapped
         lda #0
-        sta player_pad
         sta best
         sta turned
         lda capsule_x,x         ; if nothing fits, let it fall
@@ -156,7 +135,7 @@ survey:
         sta row
         sta has_virus,x
 @empty:
-        lda (cells),y
+        lda (field),y
         cmp #GONE
         bcc @filled
         inc row
@@ -166,7 +145,7 @@ survey:
         bpl @empty
         bmi @scanned
 @below:
-        lda (cells),y
+        lda (field),y
         cmp #GONE
         bcs @next
 @filled:
@@ -280,11 +259,11 @@ half_points:
         adc #8
         adc half_column
         tay
-        lda (cells),y
+        lda (field),y
         cmp #GONE
         bcs @nothing
 @cell:
-        lda (cells),y
+        lda (field),y
         cmp #GONE
         bcs @ended
         tax

@@ -2,7 +2,7 @@
 .include "memory.inc"
 .export init_round, topped_out_frame, end_frame, start_music, match_winner
 .import fill_reserve, reserve_first, reserve_second
-.import enter_options, leave_attract, keep_top_score, player_start, play_music, play_effect
+.import enter_options, leave_attract, keep_top_score, play_music, play_effect
 
 END_1P          = 194   ; frames of the end screen before START counts
 END_MATCH       = 193
@@ -40,12 +40,7 @@ init_round:
         sta player_pad
         lda #MODE_VIRUSES
         sta mode
-        jsr start_music
-        ldx #0
-        lda attract
-        bne :+
-        inx
-:       jmp player_start
+        jmp start_music
 
 ; The auto-repeat counter and the attack colours survive from round to round: both seats take over those of the seat
 ; processed last.

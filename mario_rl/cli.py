@@ -12,7 +12,18 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from mario_rl import __version__, cli_explore, cli_play, cli_runs, cli_selfplay, cli_serve, cli_train, doctor
+from mario_rl import (
+    __version__,
+    cli_burn,
+    cli_distill,
+    cli_explore,
+    cli_play,
+    cli_runs,
+    cli_selfplay,
+    cli_serve,
+    cli_train,
+    doctor,
+)
 from mario_rl.emulators import rom as roms
 from mario_rl.mistake import Mistake
 
@@ -30,6 +41,8 @@ cli_runs.register(app)
 cli_play.register(app)
 cli_serve.register(app)
 cli_selfplay.register(app)
+cli_distill.register(app)
+cli_burn.register(app)
 app.add_typer(rom_app, name="rom")
 app.add_typer(bench_app, name="bench")
 

@@ -1,7 +1,7 @@
 """What `mario-rl watch` and `mario-rl record` do when the RUN is the word drmario.
 
-Any Dr. Mario player can be shown: a bot, a packaged player, one that self-play has trained here; alone or against
-another.
+Any Dr. Mario player can be shown: a bot, a packaged player, one that self-play has trained here, one inside a
+cartridge; alone or against another.
 """
 
 from __future__ import annotations
@@ -27,12 +27,17 @@ DEFAULT_AGENT = "champion"
 AgentOption = Annotated[
     str | None,
     typer.Option(
-        help="drmario: who plays: random, greedy, search, a packaged player, a self-play run or a player file.",
+        help="drmario: who plays: random, greedy, search, a packaged player, a self-play run or a player file; "
+        "cart:FILE.nes (the player inside a cartridge) alone.",
         show_default=DEFAULT_AGENT,
     ),
 ]
 OpponentOption = Annotated[
-    str | None, typer.Option(help="drmario: who plays in the second seat; two bottles.", show_default=False)
+    str | None,
+    typer.Option(
+        help="drmario: who plays in the second seat; two bottles. Also cart:FILE.nes, the player inside a cartridge.",
+        show_default=False,
+    ),
 ]
 PlayersOption = Annotated[
     int | None,
@@ -45,7 +50,7 @@ BackendOption = Annotated[
     str | None,
     typer.Option(
         help="drmario: rules (our engine), embedded (our console), mednafen, or the http:// address of a server.",
-        show_default="rules",
+        show_default="rules; embedded if a cartridge plays",
     ),
 ]
 RomOption = Annotated[
@@ -66,6 +71,7 @@ def contest(
 ) -> Contest:
     """What the options ask for; a Mistake if they contradict each other."""
     from mario_rl.runs.bot_round import Contest
+    from mario_rl.selfplay.cartridge_player import default_backend
     from mario_rl.selfplay.players import CHECKPOINTS
 
     number = 10 if level is None else int(level) if level.isdecimal() else -1
@@ -75,7 +81,8 @@ def contest(
         raise Mistake("--opponent needs two players: leave --players 1 out")
     plays = agent or DEFAULT_AGENT
     against = plays if opponent is None and players == 2 else opponent
-    return Contest(plays, against, number, speed or "med", backend or "rules", rom, checkpoints or CHECKPOINTS)
+    runs_on = backend or default_backend((plays, against))
+    return Contest(plays, against, number, speed or "med", runs_on, rom, checkpoints or CHECKPOINTS)
 
 
 def watch(contest: Contest, episodes: int | None, fps: float, seed: int, display: Display) -> None:
@@ -124,7 +131,9 @@ def record(contest: Contest, files: list[Path], episodes: int, seed: int, progre
 
 def default_files(contest: Contest) -> list[Path]:
     """Where a video goes that nobody has named."""
-    players = "_".join(Path(name).stem for name in contest.names)
+    from mario_rl.selfplay.cartridge_player import file_of
+
+    players = "_".join(file_of(name).stem for name in contest.names)
     return [Path(f"drmario_{players}_level{contest.level}.mp4")]
 
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 LevelOption = Annotated[int, typer.Option(min=0, max=20, help="Virus level of both bottles.")]
 SpeedOption = Annotated[Literal["low", "med", "hi"], typer.Option(help="The speed.")]
-BackendOption = Annotated[
-    str,
-    typer.Option(help="rules (our engine), embedded (our console), mednafen, or the http:// address of a server."),
-]
+BACKEND_HELP = "rules (our engine), embedded (our console), mednafen, or the http:// address of a server."
+BackendOption = Annotated[str, typer.Option(help=BACKEND_HELP)]
 RomOption = Annotated[
     Path | None,
     typer.Option("--rom", help="ROM file for --backend embedded or mednafen.", show_default="Antidote"),
@@ -48,14 +46,20 @@ def evaluate(
     a: Annotated[
         str,
         typer.Argument(
-            metavar="A", help="random, greedy, search, a packaged player (champion), a run, or a player file."
+            metavar="A",
+            help="random, greedy, search, a packaged player (champion), a run, a player file, or cart:FILE.nes: "
+            "the player inside a cartridge, always in seat 2.",
         ),
     ],
     b: Annotated[str | None, typer.Argument(metavar="B", help="Who plays against A; nobody: A plays alone.")] = None,
-    games: Annotated[int, typer.Option(min=1, help="Games to play; an even number with two players.")] = 400,
+    games: Annotated[
+        int, typer.Option(min=1, help="Games to play; with two players that change seats an even number.")
+    ] = 400,
     level: LevelOption = 10,
     speed: SpeedOption = "med",
-    backend: BackendOption = "rules",
+    backend: Annotated[
+        str | None, typer.Option(help=BACKEND_HELP, show_default="rules; embedded if a cartridge plays")
+    ] = None,
     seed: SeedOption = 0,
     twice: Annotated[
         bool, typer.Option("--twice", help="Play every board twice, the seats swapped, not a new one in every game.")
@@ -66,20 +70,24 @@ def evaluate(
 ) -> None:
     """How often A wins against B (or clears its bottle alone), with a 95 % interval.
 
-    The players change seats after every game; both always have the same viruses and capsules.
+    The players change seats after every game, but for cartridges; both always have the same viruses and capsules.
     """
     check_directory_of(json)
-    if b is not None and games % 2:
-        raise Mistake(f"--games {games} is odd: with two players it is even, so that both sit in each seat as often")
     if b is None and twice:
         raise Mistake("--twice swaps seats: it needs two players")
     with mistakes_in_one_line(), signals_as_ctrl_c():
         from mario_rl.atomic_file import write_atomically
         from mario_rl.selfplay import evaluation
+        from mario_rl.selfplay.cartridge_player import default_backend, is_cartridge
         from mario_rl.selfplay.match import Conditions, play_match
         from mario_rl.selfplay.players import make_player
 
-        conditions = Conditions(level, speed, backend, rom, seed, twice)
+        change_seats = b is not None and not (is_cartridge(a) or is_cartridge(b))
+        if change_seats and games % 2:
+            raise Mistake(
+                f"--games {games} is odd: with two players it is even, so that both sit in each seat as often"
+            )
+        conditions = Conditions(level, speed, backend or default_backend((a, b)), rom, seed, twice)
         first = make_player(a, seed, checkpoints)
         second = None if b is None else make_player(b, seed + 1, checkpoints)
         with progress_line("games") as progress:

@@ -38,7 +38,8 @@ def mistakes_in_one_line() -> Iterator[None]:
         raise Mistake(str(problem)) from problem
     except ModuleNotFoundError as missing:
         package = (missing.name or "").split(".")[0]
-        extra = "selfplay" if package in ("sb3_contrib", "stable_baselines3", "scipy") else "train"
+        of_extras = {"selfplay": ("sb3_contrib", "stable_baselines3", "scipy"), "distill": ("sklearn", "cma", "py65")}
+        extra = next((extra for extra, packages in of_extras.items() if package in packages), "train")
         raise Mistake(f"{missing.name} is not installed: pip install 'mario-rl[{extra}]'") from missing
     except KeyboardInterrupt:
         print("mario-rl: interrupted", file=sys.stderr)

@@ -13,19 +13,25 @@
 An operand is a label or an address (zero page where there is such an instruction), `at(address, "x")` or "y" for an
 indexed one, `through(address)` for the one that is kept at an address of the zero page, plus Y, and `value(5)`,
 `low(label)` or `high(label)` for a number itself.
+
+Where there is no room for all of it in one place, `assemble(ranges)` spreads it over several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mario_rl.distill.listing import Assembled, Placed
+from mario_rl.distill.listing import Assembled, Part, Placed
 from mario_rl.distill.opcodes import OPERATIONS, OPPOSITES, Mode
+from mario_rl.distill.ranges import Range, first_fit
 
 ADDRESSES = 0x10000
 ZERO_PAGE = 0x100
+INDEXED = (Mode.ZERO_PAGE_X, Mode.ZERO_PAGE_Y)
+ENDINGS = ("jmp", "rts", "rti")
+"""Behind these the processor does not go on."""
 
 
 class AssemblyError(ValueError):
@@ -162,6 +168,15 @@ class Program:
             operand = Operand(address(operand), modes)
         self._lines.append(_Line(comment, "", mnemonic, self._mode(mnemonic, operand), operand))
 
+    def run_into(self, routine: str) -> None:
+        """Begin a routine here: a call of it that came last is not needed, since what follows it is its `rts`."""
+        last = self._lines[-1]
+        if last.mnemonic == "jsr" and last.operand is not None and last.operand.place == Address(routine):
+            self._lines.pop()
+        else:
+            self("rts")
+        self.label(routine)
+
     def data(self, numbers: Iterable[int | Operand], comment: str = "") -> None:
         """A line of bytes, among them `low` and `high` of places."""
         self._lines.append(_Line(comment, data=tuple(numbers)))
@@ -170,13 +185,30 @@ class Program:
         """A line for the reader."""
         self._lines.append(_Line(text))
 
+    def include(self, other: Program, since: str) -> None:
+        """Go on with another program, from one of its labels on."""
+        for name, place in other._names.items():
+            self.name(name, place)
+        begin = next((number for number, line in enumerate(other._lines) if line.label == since), None)
+        if begin is None:
+            raise AssemblyError(f"nothing is called {since}")
+        for line in other._lines[begin:]:
+            if line.label:
+                self.label(line.label, line.comment)
+            else:
+                self._lines.append(line)
+
     def _mode(self, mnemonic: str, operand: Operand | None) -> Mode:
         """The shortest way in which this instruction takes its operand."""
         possible = OPERATIONS[mnemonic]
         if operand is None:
             modes: tuple[Mode, ...] = (Mode.IMPLIED, Mode.ACCUMULATOR)
-        elif self._is_in_zero_page(operand.place):
+        elif self.is_in_zero_page(operand.place):
             modes = operand.modes
+            if self._names.get(operand.place.name, 0) >= ZERO_PAGE and not {*modes}.isdisjoint(INDEXED):
+                raise AssemblyError(
+                    f"{operand} is in the zero page, which an index cannot leave for {operand.place.name}"
+                )
         else:
             short = (Mode.ZERO_PAGE, Mode.ZERO_PAGE_X, Mode.ZERO_PAGE_Y, Mode.INDIRECT_Y)
             modes = tuple(mode for mode in operand.modes if mode not in short)
@@ -185,40 +217,87 @@ class Program:
                 return mode
         raise AssemblyError(f"{mnemonic} does not take {operand or 'nothing'} that way")
 
-    def _is_in_zero_page(self, place: Address) -> bool:
+    def is_in_zero_page(self, place: Address) -> bool:
         """Nothing that is part of the program is."""
         known = not place.name or place.name in self._names
         return known and 0 <= self._names.get(place.name, 0) + place.offset < ZERO_PAGE
 
-    def assemble(self) -> Assembled:
-        """The finished program. Branches that do not reach become longer until all do."""
+    def assemble(self, ranges: Sequence[Range] = ()) -> Assembled:
+        """The finished program, at its origin or spread over ranges. Branches that do not reach become longer until all
+        do."""
         lines = list(self._lines)
         while True:
-            places = _Places(self.origin, lines, self._names)
+            starts = _spread(lines, ranges) if ranges else _in_one(lines, self.origin)
+            places = _Places(lines, starts, self._names)
             stretched = [replace(line, far=line.far or places.is_far(line, start)) for line, start in places.lines()]
             if stretched == lines:
                 break
             lines = stretched
         placed = [part for line, start in places.lines() for part in _placed(line, start, places)]
-        code = b"".join(line.code for line in placed)
-        return Assembled(self.origin, code, places.labels, dict(self._names), placed)
+        placed.sort(key=lambda line: line.address)
+        return Assembled(_parts(placed), places.labels, dict(self._names), placed, self)
+
+
+def _in_one(lines: list[_Line], origin: int) -> list[int]:
+    """Where the lines begin, one behind the other."""
+    starts, here = [], origin
+    for line in lines:
+        starts.append(here)
+        here += line.size
+    if here > ADDRESSES:
+        raise AssemblyError(f"the program ends beyond $FFFF, at ${here:X}")
+    return starts
+
+
+def _spread(lines: list[_Line], ranges: Sequence[Range]) -> list[int]:
+    """Where the lines begin, piece by piece in the ranges."""
+    pieces = _pieces(lines)
+    begins = first_fit([sum(line.size for line in piece) for piece in pieces], ranges)
+    return [start for piece, begin in zip(pieces, begins, strict=True) for start in _in_one(piece, begin)]
+
+
+def _pieces(lines: list[_Line]) -> list[list[_Line]]:
+    """The lines in pieces that can lie anywhere: nothing runs on from one into the next.
+
+    A piece begins with a label, and the comments above it, behind a jump, a return or data. (Data that are run into are
+    taken for instructions.)
+    """
+    pieces: list[list[_Line]] = [[]]
+    between: list[_Line] = []  # comments, of which it is not known yet where they belong
+    ended, empty = True, True
+    for line in lines:
+        if line.label and ended and not empty:
+            pieces.append([])
+            empty = True
+        elif not (line.label or line.size):
+            between.append(line)
+            continue
+        pieces[-1] += [*between, line]
+        between = []
+        empty = empty and not line.size
+        if line.mnemonic:
+            ended = line.mnemonic in ENDINGS
+    pieces[-1] += between
+    return pieces
+
+
+def _parts(placed: list[Placed]) -> tuple[Part, ...]:
+    """The bytes of lines that are in order, where they lie one behind the other."""
+    parts: list[Part] = []
+    for line in placed:
+        if parts and parts[-1].end == line.address:
+            parts[-1] = Part(parts[-1].origin, parts[-1].code + line.code)
+        elif line.code or not parts:
+            parts.append(Part(line.address, line.code))
+    return tuple(parts)
 
 
 class _Places:
     """Where everything is, if the lines have the lengths that they have now."""
 
-    def __init__(self, origin: int, lines: list[_Line], names: dict[str, int]):
-        self._lines, self._names = lines, names
-        self.labels: dict[str, int] = {}
-        self._starts = []
-        here = origin
-        for line in lines:
-            if line.label:
-                self.labels[line.label] = here
-            self._starts.append(here)
-            here += line.size
-        if here > ADDRESSES:
-            raise AssemblyError(f"the program ends beyond $FFFF, at ${here:X}")
+    def __init__(self, lines: list[_Line], starts: list[int], names: dict[str, int]):
+        self._lines, self._starts, self._names = lines, starts, names
+        self.labels = {line.label: start for line, start in zip(lines, starts, strict=True) if line.label}
 
     def lines(self) -> Iterable[tuple[_Line, int]]:
         return zip(self._lines, self._starts, strict=True)

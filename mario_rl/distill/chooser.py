@@ -1,203 +1,240 @@
 """A whole player inside the cartridge: when it thinks, what it looks at, how it steers; around a form that scores.
 
-In every frame of play the cartridge calls it (docs/cartridge.md). With a new capsule it surveys the bottle; in the next
-frames it thinks about some columns each, with nothing pressed; then it steers: a tap, a frame without, and when all is
-right, DOWN. mirror.py does exactly the same in Python.
+When a capsule has come in it surveys the bottle and thinks about some columns; about others in the first frames in
+which it falls, with nothing pressed. Then it steers: a tap in every second frame, and when all is right, DOWN.
+mirror.py does exactly the same in Python.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from mario_rl.distill.assembler import Program, at, value
-from mario_rl.distill.counting import Counting
-from mario_rl.distill.layout import Layout, antidote
+from mario_rl.distill.assembler import Program, at, high, low, through, value
+from mario_rl.distill.counting import Counting, Writer
+from mario_rl.distill.layout import ANTIDOTE, EMPTY, Layout, Memory
 from mario_rl.distill.listing import Assembled
-from mario_rl.emulators.base import DOWN, LEFT, RIGHT, A, B
+from mario_rl.emulators.base import DOWN, LEFT, RIGHT, A
+from mario_rl.environment.drmario.memory import ACTION_SPAWNED, COLUMNS
 
-FIELD_1, FIELD_2 = 0x04, 0x05  # pages
-SEAT_2 = 0x80
-SPAWNED = 3  # the action of a frame in which a capsule has come in and the bottle is at rest
-SPAWN_COLUMN = 3
-TAPS = A | B | LEFT | RIGHT
+ANTIDOTE_ORIGIN = 0xE000
 TWO_ROWS = 16  # cells
+FULL = 8  # a column whose highest piece is a cell below this number has one in the top row
+LEAST_SCORE = ACTION_SPAWNED
+"""The player begins with this as its best score: the byte is at hand when it is asked."""
+FALLBACK = ACTION_SPAWNED
+"""Column and rotation it aims at if there is no room anywhere; for the same reason."""
 
 
 class Scorer(Protocol):
     """The form that was distilled."""
 
-    uses: tuple[str, ...]
-    """The features it looks at."""
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The features it looks at."""
 
-    def emit(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """Code, to be run into, that leaves the score of the drop (1 to 255) in A."""
-
-    def emit_routines(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """Tables and routines that it needs."""
+    def writer(self, program: Program, layout: Layout, counting: Counting) -> Writer:
+        """What writes its code."""
 
 
-def compile_player(origin: int, scorer: Scorer, columns_a_frame: int) -> Assembled:
-    """The player for Antidote, with this scorer, that thinks about so many columns in a frame."""
-    program = Program(origin)
-    layout = antidote(program)
+@dataclass(frozen=True)
+class Place:
+    """Where a player is put: its address, its memory, and the head that the cartridge calls."""
+
+    origin: int
+    memory: Memory
+    presses_in: int
+    """The last bit of the frame counter, as the player sees it, in those frames whose answer may press something: DOWN
+    counts only where the game sees an odd number."""
+
+
+IN_ANTIDOTE = Place(ANTIDOTE_ORIGIN, ANTIDOTE, presses_in=0)
+
+
+def compile_player(scorer: Scorer, columns_a_frame: int, place: Place = IN_ANTIDOTE) -> Assembled:
+    """The player with this scorer, that thinks about so many columns in a frame."""
+    if not 1 <= columns_a_frame <= COLUMNS:
+        raise ValueError(f"it thinks about 1 to {COLUMNS} columns in a frame, not {columns_a_frame}")
+    program = Program(place.origin)
+    layout = place.memory.layout(program)
     counting = Counting(program, layout, scorer.uses)
-    _hooks(program, layout)
-    _steering(program, layout)
+    writer = scorer.writer(program, layout, counting)
+    write_head(program)
+    _survey(program, layout, counting)
     _thinking(program, layout, columns_a_frame)
-    _drops(program, layout)
-    counting.features()
-    program.label("score")
-    scorer.emit(program, layout, counting)
+    _steering(program, layout, place)
+    _evaluation(program, layout)
+    counting.features(writer)
     _taking(program, layout)
-    counting.survey()
-    counting.routines()
-    scorer.emit_routines(program, layout, counting)
+    counting.routines(writer)
+    writer.routines()
     return program.assemble()
 
 
-def _hooks(p: Program, m: Layout) -> None:
-    p.label("player_frame", "once per frame of play, X = seat 0 or 1")
-    p("jmp", "frame")
-    p.label("player_start", "when a round begins")
-    p("lda", value(0))
-    p("sta", m.cells)
-    p("sta", m.player_pad)
-    p("lda", value(1), "behind the last column there is no room")
-    p("sta", m.tops + 8)
-    p("rts")
-    p.label("frame")
-    p("lda", value(FIELD_1))
-    p("cpx", value(0))
-    p("beq", "seated")
-    p("ldx", value(SEAT_2))
-    p("lda", value(FIELD_2))
-    p.label("seated")
-    p("sta", m.cells + 1)
-    p("lda", at(m.action, "x"))
-    p("beq", "falling")
-    p("ldy", value(0))
-    p("sty", m.player_pad)
-    p("cmp", value(SPAWNED))
-    p("bne", "wait")
-    p("sty", m.best)
-    p("sty", m.turned)
-    p("sty", m.target_rotation)
-    p("lda", value(SPAWN_COLUMN), "if nothing fits, it falls where it is")
-    p("sta", m.target_x)
-    p("lda", at(m.first_colour, "x"))
-    p("sta", m.low_colour)
+def write_head(p: Program) -> None:
+    """The address of the steering, then the thinking."""
+    p.data([low("steer"), high("steer")], "called in every frame in which the capsule falls")
+    p.label("think", "called when it has come in: A 3, X 0 or $80 for the seat")
+
+
+def _survey(p: Program, m: Layout, counting: Counting) -> None:
+    p("sta", m.best)
+    p("sta", m.target_x, "if nothing fits")
+    p("sta", m.target_rotation)
+    p("sta", m.tops + COLUMNS, "behind the last column there is no room")
     p("lda", at(m.second_colour, "x"))
+    p("sta", m.low_colour)
+    p("lda", at(m.first_colour, "x"))
     p("sta", m.high_colour)
-    p("jmp", "survey")
+    counting.prepare()
+    p.comment("The highest piece of each column, as a cell; below the floor in an empty one.")
+    p("ldx", value(COLUMNS - 1))
+    p("stx", m.column)
+    p.label("survey_column")
+    p("txa")
+    p("tay")
+    p.label("survey_empty")
+    p("lda", through(m.field))
+    p("cmp", value(EMPTY))
+    p("bcc", "survey_found")
+    p("tya")
+    p("adc", value(7), "and the carry: a row down")
+    p("tay")
+    p("bpl", "survey_empty")
+    p.label("survey_found")
+    write_top(p, m)
+    counting.survey_column()
+    p("dex")
+    p("bpl", "survey_column")
+    p.comment("Behind a column that is full to the top nothing can be reached, as if it were full, too.")
+    p("ldx", value(3))
+    p.label("bar_left")
+    p("lda", at(m.tops, "x"))
+    p("cmp", value(FULL))
+    p("bcs", "open_left")
+    p("sta", at(m.tops - 1, "x"))
+    p.label("open_left")
+    p("dex")
+    p("bne", "bar_left")
+    p("ldx", value(4))
+    p.label("bar_right")
+    p("lda", at(m.tops, "x"))
+    p("cmp", value(FULL))
+    p("bcs", "open_right")
+    p("sta", at(m.tops + 1, "x"))
+    p.label("open_right")
+    p("inx")
+    p("cpx", value(COLUMNS - 1))
+    p("bne", "bar_right")
 
 
-def _steering(p: Program, m: Layout) -> None:
-    p.label("falling")
+def write_top(p: Program, m: Layout) -> None:
+    """Note Y as the top of column X."""
+    if p.is_in_zero_page(m.tops):
+        p("sty", at(m.tops, "x"))
+    else:
+        p("tya")
+        p("sta", at(m.tops, "x"))
+
+
+def _steering(p: Program, m: Layout, place: Place) -> None:
+    p.label("steer")
     p("ldy", m.column)
-    p("bpl", "think")
-    p("lda", m.player_pad)
-    p("and", value(TAPS))
-    p("bne", "let_go", "a press needs a release")
-    p("lda", m.target_rotation)
-    p("sec")
-    p("sbc", at(m.capsule_rotation, "x"))
-    p("and", value(3))
-    p("beq", "move")
-    p("cmp", value(2))
-    p("lda", value(B), "a quarter turn")
-    p("bcc", "press")
-    p("asl", comment="A: the other way, or half a turn")
-    p("bne", "press")
-    p.label("move")
-    p("lda", at(m.capsule_x, "x"))
-    p("cmp", m.target_x)
-    p("beq", "drop")
-    p("lda", value(LEFT))
-    p("bcs", "press")
-    p("lda", value(RIGHT))
-    p("bcc", "press")
-    p.label("let_go")
-    p("lda", value(0))
+    p("bpl", "ponder", "there is more to think about")
+    p("lda", m.frame_counter)
+    p("lsr", comment="press before odd frames, in which DOWN counts, release before even ones")
+    p("bcs" if place.presses_in == 0 else "bcc", "done")
+    write_move(p, m)
+    p("ldy", at(m.capsule_rotation, "x"))
+    p("cpy", m.target_rotation)
     p("beq", "press")
-    p.label("drop")
+    p("ora", value(A), "by a quarter")
+    p("and", value(A | LEFT | RIGHT), "but do not drop it meanwhile")
+    write_press(p, m)
+
+
+def write_move(p: Program, m: Layout) -> None:
+    """Code that leaves LEFT or RIGHT in A, or DOWN if the column is right."""
     p("lda", value(DOWN))
+    p("ldy", at(m.capsule_x, "x"))
+    p("cpy", m.target_x)
+    p("beq", "moved")
+    p("bcs", "go_left")
+    p("lsr", comment="LEFT is half of DOWN, RIGHT a quarter")
+    p.label("go_left")
+    p("lsr")
+    p.label("moved")
+
+
+def write_press(p: Program, m: Layout) -> None:
+    """The end of the steering: press what is in A."""
     p.label("press")
     p("sta", m.player_pad)
-    p.label("wait")
+    p.label("done")
     p("rts")
 
 
 def _thinking(p: Program, m: Layout, columns_a_frame: int) -> None:
-    p.label("think")
-    p("lda", value(columns_a_frame))
-    p("sta", m.columns_left)
-    p.label("think_column")
-    p("jsr", "try_column")
+    p.comment("Think about columns, from the right to the left: both orders of the colours, upright and flat.")
+    p.label("ponder")
+    if columns_a_frame > 1:
+        p("lda", value(columns_a_frame))
+        p("sta", m.columns_left)
+        p.label("ponder_column")
+    p("lda", value(3))
+    p("sta", m.rotation)
+    p.label("ponder_order")
+    p("ldx", m.column)
+    p("ldy", at(m.tops, "x"))
+    p("lda", value(TWO_ROWS))
+    p("jsr", "evaluate")
+    p("dec", m.rotation)
+    p("ldx", m.column)
+    p("ldy", at(m.tops, "x"))
+    p("tya")
+    p("cmp", at(m.tops + 1, "x"))
+    p("bcc", "ponder_flat", "the left column is as high, or higher")
+    p("ldy", at(m.tops + 1, "x"))
+    p("dey")
+    p.label("ponder_flat")
+    p("lda", value(7))
+    p("jsr", "evaluate")
     p("ldx", m.low_colour, "the other way round")
     p("ldy", m.high_colour)
     p("stx", m.high_colour)
     p("sty", m.low_colour)
-    p("lda", m.turned)
-    p("eor", value(2))
-    p("sta", m.turned)
-    p("bne", "think_column")
+    p("dec", m.rotation)
+    p("bpl", "ponder_order")
     p("dec", m.column)
-    p("bmi", "wait")
-    p("lda", m.column)
-    p("cmp", m.first_column)
-    p("bcc", "thought")
-    p("dec", m.columns_left)
-    p("bne", "think_column")
-    p("rts")
-    p.label("thought")
-    p("lda", value(0xFF))
-    p("sta", m.column)
+    if columns_a_frame > 1:
+        p("bmi", "pondered")
+        p("dec", m.columns_left)
+        p("bne", "ponder_column")
+        p.label("pondered")
     p("rts")
 
 
-def _drops(p: Program, m: Layout) -> None:
-    p.comment("Upright, then flat, in this column.")
-    p.label("try_column")
-    p("ldx", m.column)
-    p("lda", at(m.tops, "x"))
-    p("sec")
-    p("sbc", value(TWO_ROWS))
-    p("bcc", "try_flat")
+def _evaluation(p: Program, m: Layout) -> None:
+    p.comment("Y: the cell below the low half. A: how far above it the high one is.")
+    p.label("evaluate")
+    p("cpy", value(TWO_ROWS))
+    p("bcc", "no_room")
+    p("sta", m.step)
+    p("tya")
+    p("sbc", m.step)
     p("sta", m.high_cell)
-    p("adc", value(7), "and the carry: the row below")
+    p("tya")
+    p("sbc", value(8))
     p("sta", m.low_cell)
-    p("lda", value(1))
-    p("jsr", "evaluate")
-    p.label("try_flat")
-    p("ldx", m.column)
-    p("lda", at(m.tops + 1, "x"))
-    p("sec")
-    p("sbc", value(1))
-    p("cmp", at(m.tops, "x"))
-    p("bcc", "try_higher")
-    p("lda", at(m.tops, "x"))
-    p.label("try_higher")
-    p("sec")
-    p("sbc", value(TWO_ROWS))
-    p("bcc", "wait_here")
-    p("adc", value(7))
-    p("sta", m.low_cell)
-    p("adc", value(1))
-    p("sta", m.high_cell)
-    p("lda", value(0))
-    p.label("evaluate", "A: 1 for an upright capsule")
-    p("ora", m.turned)
-    p("sta", m.rotation)
 
 
 def _taking(p: Program, m: Layout) -> None:
     p("cmp", m.best)
-    p("bcc", "wait_here")
-    p("beq", "wait_here")
+    p("bcc", "no_room")
     p("sta", m.best)
     p("lda", m.column)
     p("sta", m.target_x)
     p("lda", m.rotation)
     p("sta", m.target_rotation)
-    p.label("wait_here")
+    p.label("no_room")
     p("rts")

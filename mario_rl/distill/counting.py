@@ -2,24 +2,66 @@
 
 The capsule is written into the bottle, looked at, and taken out again, all within one call: nobody else sees it there.
 Halves of one colour then need no thought of their own. It is exact for bottles at rest, which have no line of four.
+What becomes of a feature once it is counted is up to the form: a `Writer` writes that code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from mario_rl.distill.assembler import Address, AssemblyError, Program, at, through, value
-from mario_rl.distill.drops import FEATURES
+from mario_rl.distill.drops import (
+    FEATURES,
+    FLOOR,
+    GROUND,
+    MOST_WHIM,
+    NO_VIRUS,
+    NOTHING,
+    OTHER_PIECE,
+    OTHER_VIRUS,
+    RUN,
+    WANTED,
+    WHIM,
+)
 from mario_rl.distill.layout import EMPTY, GONE, VIRUS, Layout
 
 ROW_BITS = 0xF8  # of a cell's number; the others are its column
 LONGEST_RUN = 3
 MOST_VIRUSES = 7
 FARTHEST_FROM_WALL = 3
-NOTHING, FLOOR, OTHER_VIRUS, OTHER_PIECE, SAME_COLOUR = range(5)  # what a half lies on
+# What a half lies on, by the three highest bits of the cell behind a run: the other half is a bare colour while it is
+# looked at, pieces are $40 to $82, viruses $D0, nothing is $FF.
+KINDS = (*[OTHER_PIECE] * 6, OTHER_VIRUS, NOTHING)
 
-PAIRS = ("run", "run_viruses", "contact", "beside")
+PAIRS = ("run_viruses", GROUND, "beside", WANTED)
 """What is counted of either half, as NAME_low and NAME_high."""
+GATHERED = ("clears", "viruses_gone")
+"""What is known only when both halves have been looked at."""
+
+
+class Writer(Protocol):
+    """Writes what is done with the features that are counted."""
+
+    clamps: bool
+    """It wants the features as they are defined; otherwise "beside" may be up to 7 instead of 3."""
+    tells_halves: bool
+    """It wants to know in `half` which half is looked at."""
+
+    def begin(self) -> None:
+        """Code that is run before a drop's features are counted."""
+
+    def take(self, feature: str) -> None:
+        """Code that takes a feature from A, of a pair that of the half in `half`; it leaves X alone."""
+
+    def finish(self) -> None:
+        """Code that is run after them, and leaves the score, 3 to 255, in A."""
+
+    def end_half(self) -> None:
+        """Code that ends what is counted of a half: an `rts`, or a routine that is run into."""
+
+    def routines(self) -> None:
+        """The tables and routines that it needs."""
 
 
 def slots(uses: Sequence[str]) -> tuple[str, ...]:
@@ -32,17 +74,25 @@ def slots(uses: Sequence[str]) -> tuple[str, ...]:
     return (*paired, *(name for name in FEATURES if name in uses and name not in paired))
 
 
+def pair_of(feature: str) -> str:
+    """The name under which a feature is counted: that of its pair, or its own."""
+    pair = feature.removesuffix("_low").removesuffix("_high")
+    return pair if pair in PAIRS else feature
+
+
 class Counting:
     """Writes the code, part by part, into a program."""
 
     def __init__(self, program: Program, layout: Layout, uses: Sequence[str]):
         self.slots = slots(uses)
         self._program, self._layout = program, layout
-        self._downwards = self._any("run", "run_viruses", "contact", "clears", "viruses_gone")
-        self._sideways = self._any("beside", "clears", "viruses_gone")
-        self._counts_viruses = self._any("run_viruses", "viruses_gone")
+        self._downwards = self.counts(GROUND, "run_viruses", "clears", "viruses_gone")
+        self._sideways = self.counts("beside", "clears", "viruses_gone")
+        self._looks_at_halves = self._downwards or self._sideways or self.counts(WANTED)
+        self._counts_viruses = self.counts("run_viruses", "viruses_gone")
 
-    def _any(self, *names: str) -> bool:
+    def counts(self, *names: str) -> bool:
+        """Whether any of these is in use."""
         return any(name in self.slots or f"{name}_low" in self.slots for name in names)
 
     def place(self, feature: str) -> Address:
@@ -52,57 +102,48 @@ class Counting:
 
     # --- before the drops -----------------------------------------------------------------------------------------
 
-    def survey(self) -> None:
-        """Code that finds the highest piece of each column, and how far the top row is open on either side."""
+    def prepare(self) -> None:
+        """Code, to be run into when a capsule has come in, X the seat: what is the same for all its drops."""
         p, m = self._program, self._layout
-        p.comment("The highest piece of each column, as a cell; below the floor in an empty one.")
-        p.label("survey")
-        p("ldx", value(7))
-        p.label("survey_column")
-        p("txa")
-        p("tay")
-        p.label("survey_empty")
-        p("lda", through(m.cells))
-        p("cmp", value(GONE))
-        p("bcc", "survey_found")
-        p("tya")
-        p("adc", value(7), "and the carry: a row down")
-        p("tay")
-        p("bpl", "survey_empty")
-        p.label("survey_found")
-        p("tya")
-        p("sta", at(m.tops, "x"))
-        if self._any("column_viruses"):
-            self._count_column_viruses()
-        p("dex")
-        p("bpl", "survey_column")
-        p.comment("How far the capsule can be moved along the top row.")
-        p("ldx", value(3))
-        p.label("survey_left")
-        p("lda", at(m.tops - 1, "x"))
-        p("cmp", value(8))
-        p("bcc", "survey_left_end")
-        p("dex")
-        p("bne", "survey_left")
-        p.label("survey_left_end")
-        p("stx", m.first_column)
-        p("ldx", value(4))
-        p.label("survey_right")
-        p("lda", at(m.tops + 1, "x"), "behind the last column a piece in the top row is noted")
-        p("cmp", value(8))
-        p("bcc", "survey_right_end")
-        p("inx")
-        p("bne", "survey_right")
-        p.label("survey_right_end")
-        p("stx", m.column)
-        p("rts")
+        if self.counts(WHIM):
+            p("lda", at(m.capsules, "x"))
+            p("sta", m.capsule)
 
-    def _count_column_viruses(self) -> None:
+    def survey_column(self) -> None:
+        """Code, to be run into with Y the highest piece of column X."""
+        if self.counts(WANTED):
+            self._survey_highest_virus()
+        if self.counts("column_viruses"):
+            self._survey_viruses()
+
+    def _survey_highest_virus(self) -> None:
         p, m = self._program, self._layout
+        p.label("survey_virus")
+        p("lda", through(m.field))
+        p("cmp", value(GONE))
+        p("bcs", "survey_lower")
+        p("cmp", value(VIRUS))
+        p("bcs", "survey_highest")
+        p.label("survey_lower")
+        p("tya")
+        p("clc")
+        p("adc", value(8))
+        p("tay")
+        p("bpl", "survey_virus")
+        p("bmi", "survey_colour", "none: negative")
+        p.label("survey_highest")
+        p("and", value(3))
+        p.label("survey_colour")
+        p("sta", at(m.highest_virus, "x"))
+
+    def _survey_viruses(self) -> None:
+        p, m = self._program, self._layout
+        if self.counts(WANTED):
+            p("ldy", at(m.tops, "x"))
         p("lda", value(0))
         p("sta", at(m.column_viruses, "x"))
         p.label("survey_below")
-        p("lda", through(m.cells))
+        p("lda", through(m.field))
         p("cmp", value(GONE))
         p("bcs", "survey_no_virus")
         p("cmp", value(VIRUS))
@@ -117,42 +158,56 @@ class Counting:
 
     # --- a drop ---------------------------------------------------------------------------------------------------
 
-    def features(self) -> None:
-        """Code, to be run into: counts the features of the capsule at low_cell and high_cell."""
+    def features(self, writer: Writer) -> None:
+        """Code, to be run into with the low cell in A: the features of the capsule at low_cell and high_cell."""
         p = self._program
-        if self._any("clears"):
+        gathered = [name for name in GATHERED if self.counts(name)]
+        if self._looks_at_halves:
+            self._put_in()
+        writer.begin()
+        if gathered:
             p("lda", value(0))
-            p("sta", self.place("clears"))
-        if self._any("viruses_gone"):
-            p("lda", value(0))
-            p("sta", self.place("viruses_gone"))
+            for name in gathered:
+                p("sta", self.place(name))
+        if self.counts("viruses_gone"):
             self._shared()
-        if self._downwards or self._sideways:
-            self._both_halves()
-        for name in ("top_row", "gap", "from_wall", "upright", "one_colour", "column_viruses"):
-            if self._any(name):
+        if self._looks_at_halves:
+            self._both_halves(writer)
+        for name in gathered:
+            p("lda", self.place(name))
+            writer.take(name)
+        for name in ("top_row", "gap", "from_wall", "upright", "one_colour", "column_viruses", WHIM):
+            if self.counts(name):
                 getattr(self, f"_{name}")()
-                p("sta", self.place(name), name.replace("_", " "))
+                writer.take(name)
+        writer.finish()
 
-    def _both_halves(self) -> None:
+    def _put_in(self) -> None:
+        """A: the low cell."""
         p, m = self._program, self._layout
-        p("ldy", m.low_cell)
+        p("tay")
         p("lda", m.low_colour)
-        p("sta", through(m.cells), "the capsule into the bottle")
+        p("sta", through(m.field), "the capsule into the bottle")
         p("ldy", m.high_cell)
         p("lda", m.high_colour)
-        p("sta", through(m.cells))
-        p("ldx", value(1))
-        p("jsr", "count_half")
-        p("ldy", m.low_cell)
-        p("lda", m.low_colour)
-        p("ldx", value(0))
-        p("jsr", "count_half")
+        p("sta", through(m.field))
+
+    def _both_halves(self, writer: Writer) -> None:
+        p, m = self._program, self._layout
+        for half, cell, colour in ((1, m.high_cell, m.high_colour), (0, m.low_cell, m.low_colour)):
+            p("ldy", cell)
+            p("lda", colour)
+            if self._tells_halves(writer):
+                p("ldx", value(half))
+            p("jsr", "count_half")
         p("lda", value(EMPTY))
         p("ldy", m.low_cell)
-        p("sta", through(m.cells), "and out again")
+        p("sta", through(m.field), "and out again")
         p("ldy", m.high_cell)
-        p("sta", through(m.cells))
+        p("sta", through(m.field))
+
+    def _tells_halves(self, writer: Writer) -> bool:
+        return writer.tells_halves or self.counts("viruses_gone")
 
     def _shared(self) -> None:
         """Which line the two halves share: 1 a column, 0 a row, 2 none."""
@@ -242,28 +297,43 @@ class Counting:
         p("lda", value(MOST_VIRUSES))
         p.label("viruses_counted")
 
+    def _whim(self) -> None:
+        p, m = self._program, self._layout
+        p("lda", m.capsule)
+        p("eor", m.column)
+        p("and", value(MOST_WHIM))
+
     # --- a half ---------------------------------------------------------------------------------------------------
 
-    def routines(self) -> None:
+    def routines(self, writer: Writer) -> None:
         """The routine `count_half` and what it calls."""
-        if not (self._downwards or self._sideways):
+        if not self._looks_at_halves:
             return
         p, m = self._program, self._layout
-        p.comment("Counts about one half: A its colour, Y its cell, X 0 for the low one or 1 for the high one.")
+        p.comment(
+            "Counts about one half: A its colour, Y its cell; X, if it matters, 0 for the low one, 1 for the high one."
+        )
         p.label("count_half")
-        p("stx", m.half)
+        if self._tells_halves(writer):
+            p("stx", m.half)
         p("sty", m.cell)
         p("sta", m.colour)
+        if self.counts(WANTED):
+            self._wanted(writer)
         if self._downwards:
-            self._below()
+            self._below(writer)
         if self._sideways:
-            self._beside()
-        p("rts")
-        if self._any("viruses_gone"):
+            self._beside(writer)
+        writer.end_half()
+        if self.counts("viruses_gone"):
             self._line_routine()
         self._count_routine()
+        if self.counts(GROUND):
+            p.comment("What lies there, by the three highest bits of a cell.")
+            p.label("kinds")
+            p.data(KINDS)
 
-    def _below(self) -> None:
+    def _below(self, writer: Writer) -> None:
         p, m = self._program, self._layout
         if self._counts_viruses:
             p("lda", value(0))
@@ -272,76 +342,80 @@ class Counting:
         p("sta", m.bound)
         p("lda", value(8))
         p("jsr", "count", "downwards")
-        if self._any("contact"):
-            self._contact()
-        elif self._any("run", "run_viruses"):
-            p("ldy", m.half)
-        if self._any("run"):
-            p("txa")
-            p("sta", at(self.place("run"), "y"))
-        if self._any("run_viruses"):
+        if self.counts(GROUND):
+            self._ground()
+            writer.take(GROUND)
+        if self.counts("run_viruses"):
             p("lda", m.viruses)
-            p("sta", at(self.place("run_viruses"), "y"))
-        if self._any("clears", "viruses_gone"):
+            writer.take("run_viruses")
+        if self.counts(*GATHERED):
             p("txa")
             self._line("below", upright=1)
 
-    def _contact(self) -> None:
+    def _ground(self) -> None:
         """Y is the cell behind those that were counted, X their number."""
         p, m = self._program, self._layout
         p("txa")
-        p("bne", "lies_on_same")
+        p("bne", "lies_on_run")
         p("tya")
         p("bmi", "lies_on_floor")
-        p("lda", through(m.cells))
-        p("cmp", value(GONE))
-        p("bcs", "lies_on_nothing")
-        p("cmp", value(VIRUS))
-        p("lda", value(OTHER_VIRUS))
-        p("bcs", "lies_on_known")
-        p("lda", value(OTHER_PIECE))
-        p("bcc", "lies_on_known")
-        p.label("lies_on_nothing")
-        p("lda", value(NOTHING))
-        p("beq", "lies_on_known")
+        p("lda", through(m.field))
+        for _ in range(5):
+            p("lsr")
+        p("tay")
+        p("lda", at("kinds", "y"))
+        p("bpl", "lies_on_known")
         p.label("lies_on_floor")
-        p("lda", value(FLOOR))
-        p("bne", "lies_on_known")
-        p.label("lies_on_same")
-        p("lda", value(SAME_COLOUR))
+        p("lda", value(FLOOR - (RUN - 1)))
+        p.label("lies_on_run")
+        p("clc")
+        p("adc", value(RUN - 1))
         p.label("lies_on_known")
-        p("ldy", m.half)
-        p("sta", at(self.place("contact"), "y"))
 
-    def _beside(self) -> None:
+    def _beside(self, writer: Writer) -> None:
         p, m = self._program, self._layout
-        if self._any("viruses_gone"):
+        if self.counts("viruses_gone"):
             p("lda", value(0))
             p("sta", m.viruses)
         p("lda", value(ROW_BITS))
         p("sta", m.bound)
         p("lda", value(-1))
         p("jsr", "count", "to the left")
-        p("stx", m.beside)
         p("lda", value(1))
-        p("jsr", "count", "to the right")
-        p("txa")
-        p("clc")
-        p("adc", m.beside)
-        if self._any("beside"):
-            p("cmp", value(LONGEST_RUN))
-            p("bcc", "beside_counted")
-            p("lda", value(LONGEST_RUN))
-            p.label("beside_counted")
-            p("ldy", m.half)
-            p("sta", at(self.place("beside"), "y"))
-        if self._any("clears", "viruses_gone"):
+        p("jsr", "count_on", "to the right")
+        if self.counts("beside"):
+            p("txa")
+            if writer.clamps:
+                p("cmp", value(LONGEST_RUN))
+                p("bcc", "beside_counted")
+                p("lda", value(LONGEST_RUN))
+                p.label("beside_counted")
+            writer.take("beside")
+        if self.counts(*GATHERED):
+            p("txa")
             self._line("beside", upright=0)
+
+    def _wanted(self, writer: Writer) -> None:
+        """Y is the half's cell."""
+        p, m = self._program, self._layout
+        p("tya")
+        p("and", value(7))
+        p("tay")
+        p("ldx", value(NO_VIRUS))
+        p("lda", at(m.highest_virus, "y"))
+        p("bmi", "wanted_known")
+        p("inx")
+        p("cmp", m.colour)
+        p("bne", "wanted_known")
+        p("inx")
+        p.label("wanted_known")
+        p("txa")
+        writer.take(WANTED)
 
     def _line(self, name: str, upright: int) -> None:
         """A: cells of the half's colour in one direction and its opposite; with three there is a line of four."""
         p = self._program
-        if self._any("viruses_gone"):
+        if self.counts("viruses_gone"):
             p("ldy", value(upright))
             p("jsr", "line")
             return
@@ -366,7 +440,7 @@ class Counting:
         p.label("line_own")
         p("cmp", value(LONGEST_RUN))
         p("bcc", "line_none")
-        if self._any("clears"):
+        if self.counts("clears"):
             p("lda", value(1))
             p("sta", self.place("clears"))
         p("lda", m.viruses)
@@ -387,8 +461,9 @@ class Counting:
             "The bound says how many at most (3, or any), and at the same time which bits of a cell may not change."
         )
         p.label("count")
-        p("sta", m.step)
         p("ldx", value(0))
+        p.label("count_on", "adds to X")
+        p("sta", m.step)
         p("ldy", m.cell)
         p.label("count_next")
         p("tya")
@@ -398,14 +473,14 @@ class Counting:
         p("eor", m.cell)
         p("and", m.bound)
         p("bne", "count_end", "beyond the wall")
-        p("lda", through(m.cells))
+        p("lda", through(m.field))
         p("cmp", value(GONE))
         p("bcs", "count_end")
         p("eor", m.colour)
         p("and", value(3))
         p("bne", "count_end")
         if self._counts_viruses:
-            p("lda", through(m.cells))
+            p("lda", through(m.field))
             p("cmp", value(VIRUS))
             p("bcc", "count_no_virus")
             p("inc", m.viruses)

@@ -1,4 +1,4 @@
-"""Where a player inside the cartridge keeps its bytes, and those of the game that it reads (docs/cartridge.md)."""
+"""Where a player inside a cartridge keeps its bytes, and those of the game that it reads (docs/cartridge.md)."""
 
 from __future__ import annotations
 
@@ -6,68 +6,78 @@ from dataclasses import dataclass, fields
 
 from mario_rl.distill.assembler import Address, Program
 
-ANTIDOTE_ORIGIN = 0xE000
-ANTIDOTE_SIZE = 0x1C00
-
 GONE = 0xF0  # this and above: nothing is there
 VIRUS = 0xD0
 EMPTY = 0xFF
 
-_ZERO_PAGE, _MORE = 0xC0, 0x0742
-
 
 @dataclass(frozen=True)
 class Layout:
-    """Named bytes. The game's are of seat 1; seat 2's are 0x80 behind them."""
+    """Named bytes. The game's are of seat 1; seat 2's are 0x80 behind them, which is in X when the player is asked."""
 
-    # zero page: $C0-$CF is the player's
-    cells: Address
+    # the player's own
+    tops: Address  # nine
     column: Address
     target_x: Address
     target_rotation: Address
     best: Address
     low_cell: Address
     high_cell: Address
+    low_colour: Address
+    high_colour: Address
+    rotation: Address
     colour: Address
     cell: Address
     step: Address
     bound: Address
-    viruses: Address
-    turned: Address
-    rotation: Address
     half: Address
-    # $0742-$077F
-    features: Address
-    tops: Address  # eight, and one more
-    first_column: Address
-    low_colour: Address
-    high_colour: Address
-    beside: Address
+    score: Address
+    viruses: Address
     shared: Address
     columns_left: Address
-    column_viruses: Address
+    capsule: Address
+    kept: Address  # four
+    highest_virus: Address  # eight
+    column_viruses: Address  # eight, and one more
+    features: Address
     # the game's
+    field: Address  # a word
+    frame_counter: Address
     player_pad: Address
     first_colour: Address
     second_colour: Address
     capsule_x: Address
+    capsules: Address
     action: Address
     capsule_rotation: Address
 
 
-_PLACES = {
-    "cells": _ZERO_PAGE, "column": _ZERO_PAGE + 2, "target_x": _ZERO_PAGE + 3, "target_rotation": _ZERO_PAGE + 4,
-    "best": _ZERO_PAGE + 5, "low_cell": _ZERO_PAGE + 6, "high_cell": _ZERO_PAGE + 7, "colour": _ZERO_PAGE + 8,
-    "cell": _ZERO_PAGE + 9, "step": _ZERO_PAGE + 10, "bound": _ZERO_PAGE + 11, "viruses": _ZERO_PAGE + 12,
-    "turned": _ZERO_PAGE + 13, "rotation": _ZERO_PAGE + 14, "half": _ZERO_PAGE + 15,
-    "features": _MORE, "tops": _MORE + 16, "first_column": _MORE + 25, "low_colour": _MORE + 26,
-    "high_colour": _MORE + 27, "beside": _MORE + 28, "shared": _MORE + 29, "columns_left": _MORE + 30,
-    "column_viruses": _MORE + 31,
-    "player_pad": 0x05, "first_colour": 0x0301, "second_colour": 0x0302, "capsule_x": 0x0305, "action": 0x0317,
-    "capsule_rotation": 0x0325,
+_SCALARS = (
+    "column", "target_x", "target_rotation", "best", "low_cell", "high_cell", "low_colour", "high_colour", "rotation",
+    "colour", "cell", "step", "bound", "half", "score", "viruses", "shared", "columns_left", "capsule", "kept",
+)  # fmt: skip
+_GAME = {
+    "field": 0x57, "frame_counter": 0x43, "first_colour": 0x0301, "second_colour": 0x0302, "capsule_x": 0x0305,
+    "capsules": 0x0310, "action": 0x0317, "capsule_rotation": 0x0325,
 }  # fmt: skip
 
 
-def antidote(program: Program) -> Layout:
-    """The bytes by their names in a program for Antidote."""
-    return Layout(**{field.name: program.name(field.name, _PLACES[field.name]) for field in fields(Layout)})
+@dataclass(frozen=True)
+class Memory:
+    """The bytes that a cartridge leaves to its player."""
+
+    small: int
+    """Where the tops and single bytes go; 32 bytes, in the zero page if the cartridge has so many to spare."""
+    large: int
+    """Where the rest goes, 36 bytes."""
+    player_pad: int
+
+    def layout(self, program: Program) -> Layout:
+        """All bytes by their names, in a program."""
+        places = _GAME | {"tops": self.small, "player_pad": self.player_pad}
+        places |= {name: self.small + 9 + number for number, name in enumerate(_SCALARS)}
+        places |= {"highest_virus": self.large, "column_viruses": self.large + 8, "features": self.large + 17}
+        return Layout(**{field.name: program.name(field.name, places[field.name]) for field in fields(Layout)})
+
+
+ANTIDOTE = Memory(small=0xB0, large=0x03B0, player_pad=0x05)

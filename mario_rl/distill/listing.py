@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from mario_rl.distill.assembler import Program
 
 SHOWN_BYTES = 3  # of a line in a listing
 COMMENTS_AT = 32
@@ -30,22 +34,53 @@ class Placed:
         return f"{text:<{COMMENTS_AT}}{comment}" if text and comment else text or comment
 
 
+class Part(NamedTuple):
+    """Bytes that lie one behind the other."""
+
+    origin: int
+    code: bytes
+
+    @property
+    def end(self) -> int:
+        """The address behind it."""
+        return self.origin + len(self.code)
+
+
 @dataclass(frozen=True)
 class Assembled:
     """All of it."""
 
-    origin: int
-    code: bytes
+    parts: tuple[Part, ...]
+    """By their addresses; one, unless it was spread over several places."""
     labels: dict[str, int]
     names: dict[str, int]
     """Of bytes outside of it."""
     lines: list[Placed]
+    program: Program = field(repr=False, compare=False)
+    """What it was made from."""
+
+    @property
+    def origin(self) -> int:
+        """Where it begins."""
+        return self.parts[0].origin
+
+    @property
+    def code(self) -> bytes:
+        """The bytes of all parts."""
+        return b"".join(part.code for part in self.parts)
 
     def source(self, title: str = "") -> str:
-        """Source for ca65, which gives the same bytes when it is linked to its origin."""
+        """Source for ca65, which gives the same bytes, wherever it is linked to; part behind part."""
         head = [f"; {line}".rstrip() for line in title.splitlines()]
         names = [f"{name:<16}= ${place:0{2 if place < 0x100 else 4}X}" for name, place in self.names.items()]
-        return "\n".join([*head, '.setcpu "6502"', *names, "", *(line.source() for line in self.lines)]) + "\n"
+        body = []
+        here = -1
+        for line in self.lines:
+            if line.address != here:
+                body += ["", f".org ${line.address:04X}"]
+            body.append(line.source())
+            here = line.address + len(line.code)
+        return "\n".join([*head, '.setcpu "6502"', *names, *body]) + "\n"
 
     def listing(self) -> str:
         """Addresses, bytes and cycles beside the source."""

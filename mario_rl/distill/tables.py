@@ -1,94 +1,148 @@
-"""A form that adds up a number for each feature: one small table a feature, the two halves of a pair sharing theirs."""
+"""A form that adds up numbers from small tables, each of one feature or of several together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Program, at, value
-from mario_rl.distill.counting import PAIRS, Counting, slots
-from mario_rl.distill.drops import FEATURES
+from mario_rl.distill.assembler import Program
+from mario_rl.distill.chooser import LEAST_SCORE
+from mario_rl.distill.counting import PAIRS, Counting, Writer, slots
+from mario_rl.distill.drops import FEATURES, MOST, WHIM
+from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.layout import Layout
-from mario_rl.environment.drmario.placements import FEATURES_MOST, PLACEMENT_FEATURES
+from mario_rl.distill.words import WORDS
+from mario_rl.distill.writers import COUNTED, AddingWriter
 
-MOST = {name: int(most) for name, most in zip(PLACEMENT_FEATURES, FEATURES_MOST, strict=True)}
-LEAST_SCORE, MOST_SCORE = 1, 255
+Names = tuple[str, ...]
+"""What a table is about: features in the order in which they are counted, those of a half by the name of the pair. A
+table with such a pair counts for each half."""
+TOGETHER = "*"
+"""Between the names, in files."""
+LARGEST_TABLE = 256
 
 
 @dataclass(frozen=True)
-class Tables:
-    """Score = bias + the sum of tables[feature][its value], a byte that cannot wrap."""
+class Tables(ScoringForm):
+    """Score = bias + the sum of what stands in the tables, a byte that cannot wrap."""
 
-    tables: dict[str, tuple[int, ...]]
-    """By feature, those of a pair by its name: run, run_viruses, contact, beside."""
-    bias: int = 0
-    uses: tuple[str, ...] = field(init=False)
+    kind: ClassVar[str] = "table"
+
+    tables: dict[Names, tuple[int, ...]]
+    bias: int = LEAST_SCORE
 
     def __post_init__(self) -> None:
-        names = [f"{name}_{half}" for name in self.tables if name in PAIRS for half in ("low", "high")]
-        names += [name for name in self.tables if name not in PAIRS]
-        object.__setattr__(self, "uses", slots(names))
-        for name, numbers in self.tables.items():
-            if len(numbers) != MOST[f"{name}_low" if name in PAIRS else name] + 1:
-                raise ValueError(f"the table of {name} has {len(numbers)} numbers")
-        least, most = self.range()
-        if not LEAST_SCORE <= least <= most <= MOST_SCORE:
-            raise ValueError(f"scores go from {least} to {most}: they do not fit into a byte")
+        for names, numbers in self.tables.items():
+            if len(numbers) != size_of(names):
+                raise ValueError(
+                    f"the table of {TOGETHER.join(names)} has {len(numbers)} numbers, not {size_of(names)}"
+                )
+        check_range(*self.range())
+
+    @property
+    def uses(self) -> Names:
+        """See `ScoringForm.uses`."""
+        return slots(list(itertools.chain.from_iterable(map(features_of, itertools.chain(*self.tables)))))
 
     def range(self) -> tuple[int, int]:
         """The least and the greatest score that any combination of features could have."""
-        often = {name: 2 if name in PAIRS else 1 for name in self.tables}
-        least = sum(often[name] * min(numbers) for name, numbers in self.tables.items())
-        most = sum(often[name] * max(numbers) for name, numbers in self.tables.items())
+        least = sum(times(names) * min(numbers) for names, numbers in self.tables.items())
+        most = sum(times(names) * max(numbers) for names, numbers in self.tables.items())
         return self.bias + least, self.bias + most
 
-    def table_of(self, feature: str) -> str:
-        """The name of a feature's table."""
-        pair = feature.removesuffix("_low").removesuffix("_high")
-        return pair if pair in self.tables else feature
-
     def score(self, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-        """Of features [..., len(FEATURES)]."""
+        """See `ScoringForm.score`."""
         total = np.full(features.shape[:-1], self.bias, np.int64)
-        for name in self.uses:
-            total += np.array(self.tables[self.table_of(name)])[features[..., FEATURES.index(name)]]
+        for names, numbers in self.tables.items():
+            for index in indices(names, features):
+                total += np.array(numbers)[index]
         return total
 
+    def writer(self, program: Program, layout: Layout, counting: Counting) -> Writer:
+        """See `ScoringForm.writer`."""
+        return AddingWriter(program, layout, counting, self.bias, self.tables)
+
     def as_values(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {"tables": {name: list(numbers) for name, numbers in self.tables.items()}, "bias": self.bias}
+        """See `Form.as_values`."""
+        tables = {TOGETHER.join(names): list(numbers) for names, numbers in self.tables.items()}
+        return {"tables": tables, "bias": self.bias, "columns_a_frame": self.columns_a_frame}
 
-    # --- on the 6502 ----------------------------------------------------------------------------------------------
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Tables:
+        """See `Form.from_values`."""
+        tables = {names_of(name): tuple(map(int, numbers)) for name, numbers in values["tables"].items()}
+        return cls(tables, int(values["bias"]), columns_a_frame=int(values["columns_a_frame"]))
 
-    def emit(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """See `Scorer.emit`."""
-        p, m = program, layout
-        p("lda", value(self.bias))
-        p("sta", m.step)
-        p("ldx", value(len(counting.slots) - 1))
-        p.label("add_feature")
-        p("lda", at(m.features, "x"))
-        p("clc")
-        p("adc", at("table_starts", "x"))
-        p("tay")
-        p("lda", at("tables", "y"))
-        p("clc")
-        p("adc", m.step)
-        p("sta", m.step)
-        p("dex")
-        p("bpl", "add_feature")
+    def explain(self) -> str:
+        """See `Form.explain`."""
+        lines = [f"Every place begins with {self.bias} points. The place with the most points is taken."]
+        for names, numbers in self.tables.items():
+            each = "for each half" if times(names) == 2 else "once"
+            lines.append(f"- {', and '.join(WORDS[name].title for name in names)} ({each}):")
+            cases = itertools.product(*(range(MOST[features_of(name)[0]] + 1) for name in names))
+            for case, points in zip(cases, numbers, strict=True):
+                said = "; ".join(WORDS[name].value(number) for name, number in zip(names, case, strict=True))
+                lines.append(f"    {said}: {points:+d}")
+        return "\n".join(lines)
 
-    def emit_routines(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """See `Scorer.emit_routines`."""
-        starts, start = {}, 0
-        for name, numbers in self.tables.items():
-            starts[name] = start
-            start += len(numbers)
-        program.label("table_starts")
-        program.data([starts[self.table_of(name)] for name in counting.slots])
-        program.label("tables")
-        for name, numbers in self.tables.items():
-            program.data([number & 0xFF for number in numbers], name)
+
+def names_of(text: str) -> Names:
+    """The names of a table as they are written in files and settings; a ValueError if there cannot be such a table."""
+    names = tuple(sorted(text.split(TOGETHER), key=lambda name: COUNTED.index(name) if name in COUNTED else -1))
+    if any(name not in COUNTED for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"{text!r} is no table: features are {', '.join(COUNTED)}, joined by {TOGETHER}")
+    if (len(names) > 1 and "upright" in names[1:]) or size_of(names) > LARGEST_TABLE:
+        raise ValueError(f"a table of {text} would be too large")
+    return names
+
+
+def features_of(name: str) -> Names:
+    """The features that a name stands for: those of both halves, or itself."""
+    return (f"{name}_low", f"{name}_high") if name in PAIRS else (name,)
+
+
+def times(names: Names) -> int:
+    """How often a table counts."""
+    return 2 if any(name in PAIRS for name in names) else 1
+
+
+def size_of(names: Names) -> int:
+    """How many numbers a table has."""
+    return int(np.prod([MOST[features_of(name)[0]] + 1 for name in names]))
+
+
+def indices(names: Names, features: npt.NDArray[np.uint8]) -> list[npt.NDArray[np.int64]]:
+    """Where to look, [...] each, for features [..., len(FEATURES)]: for each half, or once."""
+    found = []
+    for half in range(times(names)):
+        index = np.zeros(features.shape[:-1], np.int64)
+        for name in names:
+            own = features_of(name)
+            feature = own[half] if len(own) > 1 else own[0]
+            index = index * (MOST[feature] + 1) + features[..., FEATURES.index(feature)]
+        found.append(index)
+    return found
+
+
+def quantised(tables: Mapping[Names, npt.NDArray[np.float64]], columns_a_frame: int) -> Tables:
+    """Tables in bytes: real numbers, of which only differences count, stretched over the range of a score.
+
+    The whim is 0 to 7 points: it is there for places that are worth the same.
+    """
+    whim = {names: tuple(range(size_of(names))) for names in tables if names == (WHIM,)}
+    lifted = {names: numbers - numbers.min() for names, numbers in tables.items() if names != (WHIM,)}
+    room = 255 - LEAST_SCORE - sum(map(max, whim.values()))
+    span = sum(times(names) * numbers.max() for names, numbers in lifted.items())
+    factor = room / max(span, 1e-9)
+    whole = {names: tuple(np.floor(numbers * factor).astype(int).tolist()) for names, numbers in lifted.items()}
+    return Tables(whole | whim, LEAST_SCORE, columns_a_frame=columns_a_frame)
+
+
+def named(names: Sequence[str]) -> list[Names]:
+    """Tables by their texts."""
+    return [names_of(name) for name in names]

@@ -8,18 +8,20 @@ $F0 and the number of its score among 16.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.assembler import Address, Program, at, high, low, through, value
-from mario_rl.distill.counting import Counting
+from mario_rl.distill.counting import Counting, Writer
 from mario_rl.distill.drops import FEATURES
+from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.layout import Layout
-from mario_rl.distill.tables import LEAST_SCORE, MOST_SCORE
+from mario_rl.distill.words import question
+from mario_rl.distill.writers import KeepingWriter
 
 LEAF = 0xF0
 MOST_SCORES = 16  # different ones, in a table
@@ -49,36 +51,41 @@ Node = Leaf | Question
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(ScoringForm):
     """A tree of questions, as a form."""
+
+    kind: ClassVar[str] = "tree"
 
     root: Node
     inline: bool = False
-    uses: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         asked = {node.feature for node in nodes(self.root) if isinstance(node, Question)}
         unknown = asked - set(FEATURES)
         if unknown:
             raise ValueError(f"no feature is called {min(unknown)}")
-        object.__setattr__(self, "uses", tuple(name for name in FEATURES if name in asked))
         for node in nodes(self.root):
-            if isinstance(node, Leaf) and not LEAST_SCORE <= node.score <= MOST_SCORE:
-                raise ValueError(f"a score is a number from {LEAST_SCORE} to {MOST_SCORE}, not {node.score}")
             if isinstance(node, Question) and not 1 <= node.threshold <= MOST_THRESHOLD:
                 raise ValueError(f"a threshold is a number from 1 to {MOST_THRESHOLD}, not {node.threshold}")
+        check_range(self.scores[0], self.scores[-1])
         if not self.inline and len(self.scores) > MOST_SCORES:
             raise ValueError(f"a table has {MOST_SCORES} different scores at most, not {len(self.scores)}")
 
     @property
+    def uses(self) -> tuple[str, ...]:
+        """See `ScoringForm.uses`."""
+        asked = {node.feature for node in nodes(self.root) if isinstance(node, Question)}
+        return tuple(name for name in FEATURES if name in asked)
+
+    @property
     def leaves(self) -> int:
         """How many there are."""
-        return sum(isinstance(node, Leaf) for node in nodes(self.root))
+        return len(leaves_of(self.root))
 
     @property
     def scores(self) -> list[int]:
         """The different ones, from the least."""
-        return sorted({node.score for node in nodes(self.root) if isinstance(node, Leaf)})
+        return sorted({leaf.score for leaf in leaves_of(self.root)})
 
     def score(self, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Of features [..., len(FEATURES)]."""
@@ -87,37 +94,42 @@ class Tree:
         _fill(self.root, rows, np.arange(len(rows)), found)
         return found.reshape(features.shape[:-1])
 
-    def as_values(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {"root": _as_values(self.root), "inline": self.inline}
-
-    # --- on the 6502 ----------------------------------------------------------------------------------------------
-
-    def emit(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """See `Scorer.emit`."""
-        if self.inline:
-            _emit_questions(program, counting, self.root, "tree")
-            program.label("tree_end")
-        elif len(self.table(counting)) <= NARROW:
-            _emit_walk(program, layout)
-        else:
-            _emit_wide_walk(program, layout)
-
-    def emit_routines(self, program: Program, layout: Layout, counting: Counting) -> None:
-        """See `Scorer.emit_routines`."""
-        if self.inline:
-            return
-        program.label("leaf_scores")
-        program.data(self.scores)
-        program.label("nodes")
-        table = self.table(counting)
-        for start in range(0, len(table), 16):
-            program.data(table[start : start + 16])
+    def writer(self, program: Program, layout: Layout, counting: Counting) -> Writer:
+        """See `ScoringForm.writer`."""
+        return (_InlineWriter if self.inline else _TableWriter)(program, layout, counting, self)
 
     def table(self, counting: Counting) -> bytes:
         """The nodes in bytes; three for a question if one index does not reach all of them."""
         narrow = _table(self.root, counting, self.scores, distance_bytes=1)
         return narrow if len(narrow) <= NARROW else _table(self.root, counting, self.scores, distance_bytes=2)
+
+    def as_values(self) -> dict[str, Any]:
+        """See `Form.as_values`."""
+        return {"root": _as_values(self.root), "inline": self.inline, "columns_a_frame": self.columns_a_frame}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Tree:
+        """See `Form.from_values`."""
+        root = node_of(values["root"])
+        return cls(root, bool(values["inline"]), columns_a_frame=int(values["columns_a_frame"]))
+
+    def explain(self) -> str:
+        """See `Form.explain`."""
+        head = "Every place is asked these questions and gets the points at the end. The place with the most is taken."
+        return "\n".join([head, *_explained(self.root, "")])
+
+
+def _explained(node: Node, indent: str) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        yield f"{indent}{node.score} points"
+        return
+    yield f"{indent}{question(node.feature, node.threshold)}"
+    for answer, then in (("yes", node.yes), ("no", node.no)):
+        if isinstance(then, Leaf):
+            yield f"{indent}  {answer}: {then.score} points"
+        else:
+            yield f"{indent}  {answer}:"
+            yield from _explained(then, f"{indent}    ")
 
 
 def nodes(root: Node) -> Iterator[Node]:
@@ -128,13 +140,18 @@ def nodes(root: Node) -> Iterator[Node]:
         yield from nodes(root.yes)
 
 
-def from_values(found: Any) -> Node:
+def leaves_of(root: Node) -> list[Leaf]:
+    """All of them, no before yes."""
+    return [node for node in nodes(root) if isinstance(node, Leaf)]
+
+
+def node_of(found: Any) -> Node:
     """A tree of the plain values of JSON; a ValueError if it is none."""
     if isinstance(found, int) and not isinstance(found, bool):
         return Leaf(found)
     if not (isinstance(found, list) and len(found) == 4 and isinstance(found[0], str) and isinstance(found[1], int)):
         raise ValueError(f"a node is a score, or [feature, threshold, no, yes], not {found!r:.60}")
-    return Question(found[0], found[1], from_values(found[2]), from_values(found[3]))
+    return Question(found[0], found[1], node_of(found[2]), node_of(found[3]))
 
 
 def _as_values(node: Node) -> Any:
@@ -164,89 +181,128 @@ def _table(node: Node, counting: Counting, scores: list[int], distance_bytes: in
     return bytes([slot << 4 | node.threshold]) + distance.to_bytes(distance_bytes, "little") + no + yes
 
 
-def _emit_questions(p: Program, counting: Counting, node: Node, label: str) -> None:
-    if isinstance(node, Leaf):
-        p("lda", value(node.score))
-        p("bne", "tree_end")
-        return
-    p("lda", counting.place(node.feature), node.feature.replace("_", " "))
-    p("cmp", value(node.threshold))
-    p("bcs", f"{label}y")
-    _emit_questions(p, counting, node.no, f"{label}n")
-    p.label(f"{label}y")
-    _emit_questions(p, counting, node.yes, f"{label}y")
+# --- on the 6502 --------------------------------------------------------------------------------------------------
 
 
-def _emit_compare(p: Program, m: Layout) -> None:
-    """A: a question. Leaves the carry set if the answer is yes."""
-    p("tay")
-    p("and", value(MOST_THRESHOLD))
-    p("sta", m.step, "the threshold")
-    p("tya")
-    for _ in range(4):
-        p("lsr")
-    p("tay")
-    p("lda", at(m.features, "y"))
-    p("cmp", m.step)
+class _InlineWriter(KeepingWriter):
+    """The questions as code."""
+
+    def __init__(self, program: Program, layout: Layout, counting: Counting, tree: Tree):
+        super().__init__(program, layout, counting)
+        self._tree = tree
+
+    def finish(self) -> None:
+        """See `Writer.finish`."""
+        self._ask(self._tree.root, "tree")
+        self.program.label("tree_end")
+
+    def _ask(self, node: Node, label: str) -> None:
+        p = self.program
+        if isinstance(node, Leaf):
+            p("lda", value(node.score))
+            p("bne", "tree_end")
+            return
+        p("lda", self.counting.place(node.feature), node.feature.replace("_", " "))
+        p("cmp", value(node.threshold))
+        p("bcs", f"{label}y")
+        self._ask(node.no, f"{label}n")
+        p.label(f"{label}y")
+        self._ask(node.yes, f"{label}y")
+
+    def routines(self) -> None:
+        """None."""
 
 
-def _emit_walk(p: Program, m: Layout) -> None:
-    p("ldx", value(0))
-    p.label("walk")
-    p("lda", at("nodes", "x"))
-    p("cmp", value(LEAF))
-    p("bcs", "leaf")
-    _emit_compare(p, m)
-    p("bcc", "walk_no")
-    p("txa")
-    p("adc", at(Address("nodes", 1), "x"), "and the carry")
-    p("tax")
-    p.label("walk_on")
-    p("inx")
-    p("bne", "walk")
-    p.label("walk_no")
-    p("inx")
-    p("bne", "walk_on")
-    _emit_leaf(p)
+class _TableWriter(KeepingWriter):
+    """The questions as a table, and a walk through it."""
 
+    def __init__(self, program: Program, layout: Layout, counting: Counting, tree: Tree):
+        super().__init__(program, layout, counting)
+        self._tree, self._table = tree, tree.table(counting)
 
-def _emit_wide_walk(p: Program, m: Layout) -> None:
-    node = m.low_cell  # and high_cell: a pointer, now that the capsule's cells have been looked at
-    p("lda", low("nodes"))
-    p("sta", node)
-    p("lda", high("nodes"))
-    p("sta", node + 1)
-    p.label("walk")
-    p("ldy", value(0))
-    p("lda", through(node))
-    p("cmp", value(LEAF))
-    p("bcs", "leaf")
-    _emit_compare(p, m)
-    p("bcc", "walk_no")
-    p("ldy", value(2))
-    p("lda", through(node))
-    p("tax", comment="high byte of the distance")
-    p("dey")
-    p("lda", through(node))
-    p("clc")
-    p("adc", node)
-    p("sta", node)
-    p("txa")
-    p("adc", node + 1)
-    p("sta", node + 1)
-    p.label("walk_no")
-    p("lda", node)
-    p("clc")
-    p("adc", value(3))
-    p("sta", node)
-    p("bcc", "walk")
-    p("inc", node + 1)
-    p("bne", "walk")
-    _emit_leaf(p)
+    def finish(self) -> None:
+        """See `Writer.finish`."""
+        if len(self._table) <= NARROW:
+            self._walk()
+        else:
+            self._wide_walk()
+        p = self.program
+        p.label("leaf")
+        p("and", value(MOST_SCORES - 1))
+        p("tay")
+        p("lda", at("leaf_scores", "y"))
 
+    def routines(self) -> None:
+        """See `Writer.routines`."""
+        p = self.program
+        p.label("leaf_scores")
+        p.data(self._tree.scores)
+        p.label("nodes")
+        for start in range(0, len(self._table), 16):
+            p.data(self._table[start : start + 16])
 
-def _emit_leaf(p: Program) -> None:
-    p.label("leaf")
-    p("and", value(MOST_SCORES - 1))
-    p("tay")
-    p("lda", at("leaf_scores", "y"))
+    def _compare(self) -> None:
+        """A: a question. Leaves the carry set if the answer is yes."""
+        p, m = self.program, self.layout
+        p("tay")
+        p("and", value(MOST_THRESHOLD))
+        p("sta", m.step, "the threshold")
+        p("tya")
+        for _ in range(4):
+            p("lsr")
+        p("tay")
+        p("lda", at(m.features, "y"))
+        p("cmp", m.step)
+
+    def _walk(self) -> None:
+        p = self.program
+        p("ldx", value(0))
+        p.label("walk")
+        p("lda", at("nodes", "x"))
+        p("cmp", value(LEAF))
+        p("bcs", "leaf")
+        self._compare()
+        p("bcc", "walk_no")
+        p("txa")
+        p("adc", at(Address("nodes", 1), "x"), "and the carry")
+        p("tax")
+        p.label("walk_on")
+        p("inx")
+        p("bne", "walk")
+        p.label("walk_no")
+        p("inx")
+        p("bne", "walk_on")
+
+    def _wide_walk(self) -> None:
+        p = self.program
+        node = self.layout.low_cell  # and high_cell: a pointer, now that the capsule's cells have been looked at
+        p("lda", low("nodes"))
+        p("sta", node)
+        p("lda", high("nodes"))
+        p("sta", node + 1)
+        p.label("walk")
+        p("ldy", value(0))
+        p("lda", through(node))
+        p("cmp", value(LEAF))
+        p("bcs", "leaf")
+        self._compare()
+        p("bcc", "walk_no")
+        p("ldy", value(2))
+        p("lda", through(node))
+        p("tax", comment="high byte of the distance")
+        p("dey")
+        p("lda", through(node))
+        p("clc")
+        p("adc", node)
+        p("sta", node)
+        p("txa")
+        p("adc", node + 1)
+        p("sta", node + 1)
+        p.label("walk_no")
+        p("lda", node)
+        p("clc")
+        p("adc", value(3))
+        p("sta", node)
+        p("bcc", "walk")
+        p("inc", node + 1)
+        p("bne", "walk")

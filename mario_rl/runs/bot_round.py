@@ -1,4 +1,4 @@
-"""Rounds of Dr. Mario between bots or trained players, frame by frame, for people to look at."""
+"""Rounds of Dr. Mario between players of every kind, frame by frame, for people to look at."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from mario_rl.environment.drmario.console import Games, open_games
 from mario_rl.environment.drmario.memory import COLUMNS, ROWS, SPEEDS, GameMemory
 from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.environment.drmario.settings import GameSettings
-from mario_rl.roms import antidote
+from mario_rl.roms import looks_like_antidote
 from mario_rl.runs.directory import RunError
+from mario_rl.selfplay.cartridge_player import CartridgePlayer, cartridge_among, file_of, is_cartridge
 from mario_rl.selfplay.pad_holder import PadHolder, give_pad
 from mario_rl.selfplay.players import CHECKPOINTS, ButtonPlayer, Player, make_player
 
 Picture = npt.NDArray[np.uint8]
 
 AFTER_A_ROUND_FRAMES = 180  # the stage-clear box appears after 64 of them
+AFTER_AN_ATTRACT_ROUND_FRAMES = 90  # from the 97th on the cartridge may be back at its title
 LONGEST_ROUND_FRAMES = 216_000  # an hour: nobody needs that long
 OUTLINE = (255, 255, 255)
 
@@ -36,7 +38,7 @@ class Contest:
     agent: str
     """A player's name, as for every one of them: see `make_player`."""
     opponent: str | None = None
-    """The player in the second seat; None: a round for one."""
+    """The player in the second seat, where a cartridge has to be; None: a round for one."""
     level: int = 10
     speed: str = "med"
     backend: str = "rules"
@@ -51,6 +53,12 @@ class Contest:
     def players(self, seed: int = 0) -> list[Player]:
         """The players by seat; a RunError if there is no such player. The seed is for those who guess."""
         return [make_player(name, seed, self.checkpoints) for name in self.names]
+
+    @property
+    def rom_file(self) -> Path:
+        """The cartridge that consoles play: the one that is a player, or else the game's; RomNotFound if none is."""
+        named = next((name for name in self.names if is_cartridge(name)), None)
+        return find_rom("drmario", self.rom) if named is None else file_of(named)
 
     def settings(self, backend: str) -> GameSettings:
         """The settings of its games; a ValueError in one line if something is wrong."""
@@ -107,10 +115,17 @@ class BotRounds:
     def __init__(self, contest: Contest, drawn: bool = True):
         self.contest = contest
         self._drawn = drawn
-        contest.players()  # before a console is opened for nothing
+        players = contest.players()  # before a console is opened for nothing
+        self._cartridge = cartridge_among(players, contest.backend, contest.rom)
+        if len(players) == 2 and players[0] is self._cartridge:
+            raise RunError(f"{contest.agent} sits in the second seat: name it as --opponent, and the other as --agent")
         try:
-            # Nobody sees what it looks like if nothing is drawn, and the rules engine is the fastest.
-            self._games: Games = open_games(contest.settings(contest.backend if drawn else "rules"), 1, draw=drawn)
+            if self._cartridge is not None:
+                settings = contest.settings(contest.backend if drawn else "embedded")
+                self._games: Games = self._cartridge.open_games(settings, 1, draw=drawn)
+            else:
+                # Nobody sees what it looks like if nothing is drawn, and the rules engine is the fastest.
+                self._games = open_games(contest.settings(contest.backend if drawn else "rules"), 1, draw=drawn)
         except (ValueError, RemoteError) as problem:
             raise RunError(str(problem)) from problem
         self._bottles = bottles(contest) if drawn else None
@@ -123,6 +138,8 @@ class BotRounds:
         game = self._games.game
         pads = np.zeros((1, 2), np.uint8)
         left = AFTER_A_ROUND_FRAMES
+        if self._cartridge is not None and len(players) == 1:
+            left = min(left, AFTER_AN_ATTRACT_ROUND_FRAMES)
         for frame in range(1, LONGEST_ROUND_FRAMES + 1):
             over = bool(game.round_over()[0])
             for holder in holders:
@@ -153,7 +170,8 @@ class BotRounds:
         try:
             self._games.begin(np.ones(1, np.bool_), seeds, levels, speed, len(self.contest.names))
         except ValueError as problem:  # a cartridge that is another game
-            raise RunError(str(problem)) from problem
+            named = "" if self._cartridge is None else f"{self._cartridge.rom}: "
+            raise RunError(f"{named}{problem}") from problem
 
     def _picture(self, seats: tuple[Seat, ...]) -> Picture:
         picture = self._games.frame(0).copy()
@@ -190,7 +208,7 @@ def bottles(contest: Contest) -> tuple[Bottle, ...] | None:
     if contest.backend == "rules":
         lefts = rules_picture.BOTTLE_LEFT[len(contest.names)]
         return tuple(Bottle(rules_picture.BOTTLE_TOP, left, rules_picture.CELL) for left in lefts)
-    if contest.backend.startswith("http") or find_rom("drmario", contest.rom).read_bytes() != antidote().read_bytes():
+    if contest.backend.startswith("http") or not looks_like_antidote(contest.rom_file.read_bytes()):
         return None
     return tuple(Bottle(80, left, 8) for left in ((96,) if alone else (32, 160)))  # cartridge/art/layout.inc
 
@@ -199,14 +217,15 @@ def _seat(game: GameMemory, player: Player, holder: PadHolder, pad: int) -> Seat
     seat = holder.seat
     first, second = game.colours[0, seat].tolist()
     next_first, next_second = game.next[0, seat].tolist()
+    by_itself = isinstance(player, CartridgePlayer)
     return Seat(
         name=player.name,
-        presses=isinstance(player, ButtonPlayer),
+        presses=by_itself or isinstance(player, ButtonPlayer),
         viruses=int(game.viruses()[0, seat]),
         capsules=int(game.capsules()[0, seat]),
         colours=(first, second),
         next=(next_first, next_second),
-        pad=pad,
+        pad=int(game.held[0, seat]) if by_itself else pad,
         placement=holder.placement,
         ratings=tuple(holder.ratings),
         cleared=bool(game.cleared()[0, seat]),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mario_rl.selfplay.cartridge_player import is_cartridge
 from mario_rl.selfplay.match import Conditions, GameRecord
 from mario_rl.selfplay.players import CHECKPOINTS
 
@@ -55,7 +56,8 @@ def figures(
     """All there is to say about a match between players of these names (b None: a alone), as in the JSON.
 
     `clear_rate` is the share of all games in which A's own bottle was cleared, `capsules_per_clear` what A placed in
-    those (None if there are none). `sent` and `received` are pieces of garbage a game, `seconds` those of a game.
+    those (None if there are none). `sent` and `received` are pieces of garbage a game, `seconds` those of a game. Where
+    a cartridge played, `frames` are those of all games and `late_frames` the most that one of them counted.
     """
     games = len(records)
     counts = {result: sum(record.result == result for record in records) for result in POINTS}
@@ -82,6 +84,8 @@ def figures(
     }
     if b is not None:
         found |= _versus(records)
+    if is_cartridge(a) or is_cartridge(b):
+        found |= _on_time(records)
     return found | {
         "level": conditions.level,
         "speed": conditions.speed,
@@ -94,9 +98,8 @@ def figures(
 
 def _versus(records: Sequence[GameRecord]) -> dict[str, Any]:
     cleared = [record.opponent_capsules for record in records if record.opponent_viruses == 0]
-    by_seat = {
-        str(seat): _mean([POINTS[record.result] for record in records if record.seat == seat]) for seat in (1, 2)
-    }
+    seats = sorted({record.seat for record in records})
+    by_seat = {str(seat): _mean([POINTS[record.result] for record in records if record.seat == seat]) for seat in seats}
     return {
         "rate_by_seat": by_seat,
         "sent": _mean([record.sent for record in records]),
@@ -104,6 +107,12 @@ def _versus(records: Sequence[GameRecord]) -> dict[str, Any]:
         "opponent_clear_rate": len(cleared) / len(records),
         "opponent_capsules_per_clear": _mean(cleared),
     }
+
+
+def _on_time(records: Sequence[GameRecord]) -> dict[str, Any]:
+    late = [record.late_frames for record in records if record.late_frames is not None]
+    frames = {"frames": sum(record.frames for record in records)}
+    return frames | {"late_frames": max(late)} if late else frames
 
 
 def _mean(numbers: Sequence[float], unit: float = 1.0) -> float | None:
@@ -148,19 +157,20 @@ def table(found: Mapping[str, Any]) -> str:
             f"  capsules a clear  {_shown(found['capsules_per_clear'])}, at most {_shown(found['most_capsules'], 0)}",
         ]
     else:
-        seats = found["rate_by_seat"]
+        seats = ", ".join(f"from seat {seat} {rate:.1%}" for seat, rate in found["rate_by_seat"].items())
         lines += [
             f"  won {found['wins']}, drawn {found['draws']}, lost {found['losses']}: "
             f"score {found['rate']:.1%}, 95 % interval {interval}",
-            f"  from seat 1 {_percent(seats['1'])}, from seat 2 {_percent(seats['2'])}; "
-            f"{a} topped out {found['top_outs']}, cut off {found['cut_off']}",
-            f"  {'':<22}{a[:14]:>15}{b[:14]:>15}",
+            f"  {seats}; {a} topped out {found['top_outs']}, cut off {found['cut_off']}",
+            f"  {'':<22}{Path(a).name[:14]:>15}{Path(b).name[:14]:>15}",
             f"  {'bottles cleared':<22}{found['clear_rate']:>15.1%}{found['opponent_clear_rate']:>15.1%}",
             f"  {'capsules a clear':<22}{_shown(found['capsules_per_clear']):>15}"
             f"{_shown(found['opponent_capsules_per_clear']):>15}",
             f"  {'garbage sent a game':<22}{_shown(found['sent']):>15}{_shown(found['received']):>15}",
         ]
     lines.append(f"  seconds a game    {_shown(found['seconds'])}")
+    if "late_frames" in found:
+        lines.append(f"  late frames       {found['late_frames']} at most a game, of {found['frames']:,} in all")
     if found["missed"]:
         lines.append(f"  capsules that came to rest elsewhere than planned: {found['missed']}")
     return "\n".join([*lines, f"again: {found['command']}"])
@@ -168,7 +178,3 @@ def table(found: Mapping[str, Any]) -> str:
 
 def _shown(number: float | None, digits: int = 1) -> str:
     return "-" if number is None else f"{number:.{digits}f}"
-
-
-def _percent(number: float | None) -> str:
-    return "-" if number is None else f"{number:.1%}"

@@ -1,9 +1,10 @@
 """Games of one player against another, or of one alone, many side by side, on whatever runs the game.
 
 Both bottles begin with the same viruses and the game deals both players the same capsules, so nothing but their play
-tells them apart; the players change seats after every game. A game begins when the first capsules can be moved and ends
-with a cleared bottle or a top-out. One that goes on for too long is cut off, at the first capsule that comes after its
-last frame; that is a draw, or, for one alone, a bottle that was not cleared.
+tells them apart; the players change seats after every game, unless one is a cartridge, whose seat is always the same
+(cartridge_player.py). A game begins when the first capsules can be moved and ends with a cleared bottle or a top-out.
+One that goes on for too long is cut off, at the first capsule that comes after its last frame; that is a draw, or, for
+one alone, a bottle that was not cleared.
 
 On the rules engine placements are carried out capsule by capsule; on consoles, and with players who press buttons, it
 goes frame by frame. Which of them it is makes no difference to the games.
@@ -23,13 +24,14 @@ import numpy as np
 from mario_rl.emulators.remote import RemoteError
 from mario_rl.environment.drmario.bots import Bot
 from mario_rl.environment.drmario.console import RulesGames, open_games
-from mario_rl.environment.drmario.memory import SPEEDS, GameMemory, Mask
+from mario_rl.environment.drmario.memory import LATE_FRAMES, SPEEDS, GameMemory, Mask
 from mario_rl.environment.drmario.pilot import Pilot
-from mario_rl.environment.drmario.planner import Planner, at_decision
+from mario_rl.environment.drmario.planner import Planner, at_decision, capsule_waits
 from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.environment.drmario.settings import GameSettings
 from mario_rl.environment.drmario.tally import Tally
 from mario_rl.runs.directory import RunError
+from mario_rl.selfplay.cartridge_player import CartridgePlayer, cartridge_among
 from mario_rl.selfplay.players import ButtonPlayer, Player
 
 Result = Literal["win", "draw", "loss"]
@@ -38,6 +40,7 @@ Ending = Literal["clear", "top_out", "cut_off"]
 # Games side by side; a console that is a process or a server of its own plays one.
 LANES = {"rules": 512, "embedded": 64}
 MOST_LOSSES = 3  # of the consoles in a match, before it is given up
+LONGEST_WAIT = 3600  # frames without a new capsule; a minute is several times what the slowest one takes
 
 Progress = Callable[[int, int], None]
 """Called with the games played and the games to play, whenever the first changes."""
@@ -88,6 +91,8 @@ class GameRecord:
     frames: int
     missed: int
     """Capsules of either player that came to rest elsewhere than planned: a console that lost frames."""
+    late_frames: int | None = None
+    """Frames for which Antidote took too long, with its player at work; None if that did not play."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +104,13 @@ class Fixture:
     """Of A: 0 or 1."""
 
 
-def fixtures(games: int, first_seed: int, alone: bool, twice: bool = False) -> list[Fixture]:
-    """The games of a match, in order."""
-    return [Fixture(first_seed + (game // 2 if twice else game), 0 if alone else game % 2) for game in range(games)]
+def fixtures(games: int, first_seed: int, alone: bool, twice: bool = False, seat: int | None = None) -> list[Fixture]:
+    """The games of a match, in order; if a seat is given, A always has that."""
+    always = 0 if alone else seat
+    return [
+        Fixture(first_seed + (game // 2 if twice else game), game % 2 if always is None else always)
+        for game in range(games)
+    ]
 
 
 def play_match(
@@ -111,9 +120,9 @@ def play_match(
 
     The same players (that do not guess) and conditions give the same records, on every backend.
     """
-    schedule = fixtures(games, conditions.first_seed, b is None, conditions.twice)
     records: dict[int, GameRecord] = {}
-    with contextlib.closing(_Tables(a, b, conditions, len(schedule))) as tables:
+    with contextlib.closing(_Tables(a, b, conditions, games)) as tables:
+        schedule = fixtures(games, conditions.first_seed, b is None, conditions.twice, tables.seat_of_a)
         waiting = list(enumerate(schedule))[::-1]
         while len(records) < len(schedule):
             tables.begin(waiting)
@@ -130,6 +139,13 @@ class _Tables:
     def __init__(self, a: Player, b: Player | None, conditions: Conditions, games: int):
         self._players = (a,) if b is None else (a, b)
         self._conditions = conditions
+        self._cartridge = cartridge_among(self._players, conditions.backend, conditions.rom, conditions.twice)
+        pads = list(range(len(self._players)))
+        self.seat_of_a: int | None = None
+        """The same in all games; None: it is another one in every game."""
+        if self._cartridge is not None:
+            own = pads.pop()  # the last seat is the cartridge's, whose buttons are not ours to press
+            self.seat_of_a = own if a is self._cartridge else 1 - own
         lanes = min(games, LANES.get(conditions.backend, 1))
         try:
             settings = GameSettings(
@@ -141,26 +157,28 @@ class _Tables:
             )
             # With few games a frame is over before other threads have woken up.
             threads = max(1, min(os.cpu_count() or 1, lanes // 4))
-            self._games = open_games(settings, lanes, threads)
+            opener = open_games if self._cartridge is None else self._cartridge.open_games
+            self._games = opener(settings, lanes, threads)
         except (ValueError, RemoteError) as problem:
             raise RunError(str(problem)) from problem
         self._game = self._games.game
         self._planner = Planner(self._games)
-        self._pilots = [Pilot(self._planner, self._game, seat) for seat in range(len(self._players))]
+        self._pilots = [Pilot(self._planner, self._game, seat) for seat in pads]
         self._tally = Tally(lanes)
         self._frames = np.zeros(lanes, np.int32)
+        self._late_frames = np.zeros(lanes, np.uint8)
         self._pads = np.zeros((lanes, 2), np.uint8)
         self._playing = np.zeros(lanes, np.bool_)
         self._fixtures: list[tuple[int, Fixture]] = [(-1, Fixture(0, 0))] * lanes
         self._a_sits_first = np.ones(lanes, np.bool_)
         self._losses = 0
-        # Both kinds of players, each with its number: A is 0, B is 1.
+        # Both kinds of players that are asked, each with its number: A is 0, B is 1.
         self._pressers: list[tuple[int, ButtonPlayer]] = []
         self._choosers: list[tuple[int, Bot]] = []
         for number, player in enumerate(self._players):
             if isinstance(player, ButtonPlayer):
                 self._pressers.append((number, player))
-            else:
+            elif not isinstance(player, CartridgePlayer):
                 self._choosers.append((number, player))
         self._by_capsule = isinstance(self._games, RulesGames) and not self._pressers
 
@@ -186,7 +204,8 @@ class _Tables:
             try:
                 self._games.begin(lanes, seeds, self._conditions.level * both, speeds, len(self._players))
             except ValueError as problem:  # a cartridge that is another game
-                raise RunError(str(problem)) from problem
+                named = "" if self._cartridge is None else f"{self._cartridge.rom}: "
+                raise RunError(f"{named}{problem}") from problem
             self._await_capsules(lanes)
             if not (lanes & self._games.lost).any():
                 break
@@ -195,16 +214,23 @@ class _Tables:
         for pilot in self._pilots:
             pilot.forget(lanes)
         self._tally.begin(lanes, self._game)
-        self._frames[lanes] = 0
+        self._frames[lanes] = self._late_frames[lanes] = 0
         self._pads[lanes] = 0
         self._playing |= lanes
 
     def _await_capsules(self, lanes: Mask) -> None:
         nothing = np.zeros_like(self._pads)
         waiting = lanes.copy()
-        while waiting.any():
-            waiting &= ~(at_decision(self._game, 0) | self._games.lost)
+        for _ in range(LONGEST_WAIT):
+            waiting &= ~(capsule_waits(self._game, 0) | self._games.lost)
+            if not waiting.any():
+                return
             self._games.step(nothing, 1, waiting)
+        self._give_up(waiting)
+
+    def _give_up(self, hanging: Mask) -> None:
+        _, fixture = self._fixtures[int(np.flatnonzero(hanging)[0])]
+        raise RunError(f"the cartridge hangs: no capsule came for {LONGEST_WAIT} frames on board {fixture.seed}")
 
     def _count_loss(self) -> None:
         self._losses += 1
@@ -230,13 +256,16 @@ class _Tables:
             too_long = self._playing & ~over & (self._frames >= self._conditions.max_frames)
             if too_long.any():
                 over |= too_long & self._anybody_waits()
+                hanging = too_long & ~over & (self._frames >= self._conditions.max_frames + LONGEST_WAIT)
+                if hanging.any():
+                    self._give_up(hanging)
             if over.any():
                 self._playing &= ~over
                 return {self._fixtures[lane][0]: self._record(lane) for lane in np.flatnonzero(over).tolist()}
 
     def _anybody_waits(self) -> Mask:
-        waits = at_decision(self._game, 0)
-        return waits if len(self._players) == 1 else waits | at_decision(self._game, 1)
+        waits = capsule_waits(self._game, 0)
+        return waits if len(self._players) == 1 else waits | capsule_waits(self._game, 1)
 
     def _whose(self, player: int, seat: int) -> Mask:
         """bool[n]: A (0) or B (1) sits there."""
@@ -278,6 +307,8 @@ class _Tables:
             pilot.advance(played)
         self._frames += played
         self._tally.look(self._game)
+        if self._cartridge is not None:
+            np.maximum(self._late_frames, self._game.ram[:, LATE_FRAMES], out=self._late_frames)
 
     # --- a game is over -------------------------------------------------------------------------------------------
 
@@ -310,4 +341,5 @@ class _Tables:
             opponent_viruses=0 if alone else viruses[other],
             frames=int(self._frames[lane]),
             missed=sum(int(pilot.missed[lane]) for pilot in self._pilots),
+            late_frames=int(self._late_frames[lane]) if self._cartridge and self._cartridge.antidote else None,
         )

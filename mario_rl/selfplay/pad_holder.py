@@ -11,6 +11,7 @@ from mario_rl.emulators.base import RAM_SIZE
 from mario_rl.environment.drmario.bots import BotPlayer, Rating
 from mario_rl.environment.drmario.memory import GameMemory
 from mario_rl.environment.drmario.planner import at_decision
+from mario_rl.selfplay.cartridge_player import CartridgePlayer
 from mario_rl.selfplay.players import ButtonPlayer, Player
 
 
@@ -56,6 +57,21 @@ class ButtonHolder:
         return self._held
 
 
+class IdleHolder:
+    """The pad of a seat that the cartridge plays: nobody touches it."""
+
+    def __init__(self, seat: int):
+        self.seat = seat
+        self.placement: int | None = None
+        self.ratings: list[Rating] = []
+
+    def pads(self, ram: npt.NDArray[np.uint8]) -> int:
+        """See `PadHolder.pads`."""
+        return 0
+
+
 def give_pad(player: Player, seat: int) -> PadHolder:
     """A player takes seat 0 or 1 for one round."""
+    if isinstance(player, CartridgePlayer):
+        return IdleHolder(seat)
     return ButtonHolder(player, seat) if isinstance(player, ButtonPlayer) else BotPlayer(player, seat + 1)

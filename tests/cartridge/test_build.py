@@ -49,11 +49,9 @@ def test_it_is_a_mapper_1_cartridge_of_32_kb_prg_and_32_kb_chr() -> None:
     assert len(rom) == HEADER + 0x8000 + 0x8000
 
 
-def test_the_player_has_its_own_piece_of_rom_behind_two_jumps() -> None:
+def test_the_player_has_its_own_piece_of_rom_that_begins_with_the_address_of_its_steering() -> None:
     piece = prg(PLAYER, PLAYER_END)
     assert len(piece) >= 6 * 1024
-    for jump in (piece[0:3], piece[3:6]):
-        assert jump[0] == 0x4C
-        assert PLAYER <= int.from_bytes(jump[1:], "little") < PLAYER_END
+    assert PLAYER + 2 < int.from_bytes(piece[:2], "little") < PLAYER_END
     used = piece.rstrip(b"\xff")
     assert len(used) < 1024, "the built-in player is meant to be small"

@@ -23,6 +23,7 @@ from mario_rl.distill.assembler import (
 )
 from mario_rl.distill.listing import Assembled
 from mario_rl.distill.opcodes import OPERATIONS, OPPOSITES, Mode
+from mario_rl.distill.ranges import NoRoom, Range
 from tests.distill.machine import Machine
 from tests.exact_mpu import ExactMPU
 
@@ -170,11 +171,145 @@ def test_the_listing_has_addresses_bytes_and_cycles() -> None:
     assert "00 01 02 .." in lines[3]
 
 
+def in_pieces() -> Program:
+    """Routines that branch to each other, tables, and the ways in which code runs on into what has a label."""
+    program = Program(ORIGIN)
+    count = program.name("count", 0x0310)
+    program.comment("The first.")
+    program.label("first")
+    program.label("also_first")
+    program("inc", count)
+    program("lda", count)
+    program("cmp", value(40))
+    program("bcc", "second")
+    program.label("run_into")
+    program("rts")
+    program.comment()
+    program.comment("The second.")
+    program.label("second")
+    for _ in range(20):
+        program("nop")
+    program("ldy", value(3))
+    program("lda", at("table", "y"))
+    program("cmp", value(4))
+    program("bne", "run_into")
+    program("beq", "third")
+    program.data([0x2C], "skips an instruction")
+    program.label("skipped")
+    program("lda", value(0))
+    program("jmp", "third")
+    program.label("table")
+    program.data([1, 2])
+    program.comment("of which this is a part")
+    program.data([3, 4])
+    program.label("third")
+    program("lda", count)
+    program("lsr")
+    program("bcs", "fourth")
+    program("jsr", "first")
+    program("jmp", "fourth")
+    program.label("fourth")
+    program("jsr", "run_into")
+    program("jmp", "first")
+    program.comment("the end")
+    return program
+
+
+RANGES = (Range(0xE000, 14), Range(0xFF00, 40), Range(0xC000, 60))
+
+
+def test_a_program_in_several_ranges_does_the_same(tmp_path: Path) -> None:
+    program = in_pieces()
+    whole, spread = program.assemble(), program.assemble(RANGES)
+    assert [part.origin for part in whole.parts] == [ORIGIN]
+    assert len(spread.parts) == 3
+    assert sum(len(part.code) for part in spread.parts) == len(spread.code) > len(whole.code)
+    used = [set(range(part.origin, part.end)) for part in spread.parts]
+    for own in used:
+        assert any(own <= set(range(start, start + size)) for start, size in RANGES)
+    counts = []
+    for made in (whole, spread):
+        machine = Machine(made)
+        for part in made.parts:
+            machine.memory[part.origin : part.end] = list(part.code)
+        machine.call("first")
+        counts.append(machine.memory[0x0310])
+    assert counts[0] == counts[1] >= 40
+    assert spread.code == by_ca65(spread, tmp_path)
+    assert spread.source().count(".org") == 3
+    assert spread.labels["also_first"] == spread.labels["first"]
+    table = spread.labels["table"]
+    assert any(part.code[table - part.origin :][:4] == bytes([1, 2, 3, 4]) for part in spread.parts)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=12), st.lists(st.integers(0, 130), min_size=1, max_size=5))
+@settings(max_examples=80, deadline=None)
+def test_pieces_lie_in_the_ranges_and_nowhere_twice(sizes: list[int], rooms: list[int]) -> None:
+    program = Program(ORIGIN)
+    for number, size in enumerate(sizes):
+        program.label(f"piece{number}")
+        program.data([number] * size)
+    ranges = [Range(0x8000 + 0x200 * number, room) for number, room in enumerate(rooms)]
+    try:
+        made = program.assemble(ranges)
+    except NoRoom as problem:
+        assert "\n" not in str(problem) and str(sum(rooms)) in str(problem)
+        assert sum(sizes) > sum(rooms) or len(rooms) > 1
+        return
+    memory: dict[int, int] = {}
+    for part in made.parts:
+        assert any(start <= part.origin and part.end <= start + size for start, size in ranges)
+        for place, byte in enumerate(part.code, part.origin):
+            assert memory.setdefault(place, byte) == byte
+    assert len(memory) == sum(sizes)
+    for number, size in enumerate(sizes):
+        start = made.labels[f"piece{number}"]
+        assert [memory[place] for place in range(start, start + size)] == [number] * size
+
+
+def test_the_largest_pieces_come_first_if_that_helps() -> None:
+    program = Program(ORIGIN)
+    for number, size in enumerate((2, 10, 8)):
+        program.label(f"piece{number}")
+        program.data(range(size))
+    made = program.assemble([Range(0x9000, 10), Range(0xA000, 10)])
+    assert [(part.origin, len(part.code)) for part in made.parts] == [(0x9000, 10), (0xA000, 10)]
+    with pytest.raises(
+        NoRoom, match=r"^it has 20 bytes, and there is room for 20 \(8 \+ 8 \+ 4\) in pieces .* up to 10 b"
+    ):
+        program.assemble([Range(0x9000, 8), Range(0xA000, 8), Range(0xB000, 4)])
+    with pytest.raises(NoRoom, match=r"^it has 20 bytes, and there is room for 19 \(10 \+ 9\)$"):
+        program.assemble([Range(0x9000, 10), Range(0xA000, 9)])
+
+
+def test_a_program_goes_on_with_another_one() -> None:
+    other = Program(0x8000)
+    shared = other.name("shared", 0x10)
+    other.data([1, 2, 3], "left out")
+    other.label("begin", "from here")
+    other("lda", shared)
+    other("rts")
+    program = Program(ORIGIN)
+    program.name("shared", 0x10)
+    program("nop")
+    program.include(other.assemble().program, since="begin")
+    assert program.assemble().code == bytes([0xEA, 0xA5, 0x10, 0x60])
+    for since in ("begin", "nowhere"):
+        with pytest.raises(AssemblyError):
+            program.include(other, since)
+    clash = Program(ORIGIN)
+    clash.name("shared", 0x11)
+    with pytest.raises(AssemblyError, match="two things"):
+        clash.include(other, since="begin")
+
+
 def test_mistakes_are_one_line() -> None:
     program = Program(0xE000)
     program.label("here")
     program.name("there", 0x10)
+    beyond = program.name("beyond", 0x0100)
     mistakes = (
+        lambda: program("sta", at(beyond - 1, "x")),
         lambda: program("xyz"),
         lambda: program("lda"),
         lambda: program("rts", 0x10),

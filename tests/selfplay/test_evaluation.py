@@ -119,6 +119,22 @@ def test_one_alone_in_figures() -> None:
     assert (found["top_outs"], found["cut_off"]) == (1, 1)
 
 
+def test_a_match_with_a_cartridge_in_figures() -> None:
+    """It has always the same seat, and Antidote tells how many frames were late."""
+    records = [record("win", 0, 2, late_frames=0, frames=100), record("loss", 1, 2, late_frames=3, frames=50)]
+    found = figures("cart:x.nes", "us", records, Conditions(backend="embedded"))
+    assert found["rate_by_seat"] == {"2": 0.5}
+    assert (found["frames"], found["late_frames"]) == (150, 3)
+    text = table(found)
+    assert "  from seat 2 50.0%; cart:x.nes topped out 0" in text
+    assert "late frames       3 at most a game, of 150 in all" in text
+    assert figures("us", "cart:x.nes", records, Conditions())["late_frames"] == 3
+    another = figures("cart:x.nes", "us", [record("win", frames=70)], Conditions())
+    assert another["frames"] == 70
+    assert "late_frames" not in another, "only Antidote counts them"
+    assert not {"frames", "late_frames"} & set(figures("us", "them", match_of("win", "loss"), Conditions()))
+
+
 def test_nobody_cleared_anything() -> None:
     found = figures("us", None, [record("loss", 0, ending="top_out")], Conditions())
     assert found["capsules_per_clear"] is None

@@ -109,12 +109,12 @@ class RulesGames:
 class EmulatorGames:
     """Games on consoles, one a lane; a menu is walked through to begin one."""
 
-    def __init__(self, console: EmbeddedBatch | ConsoleList, name: str, draw: bool):
+    def __init__(self, console: EmbeddedBatch | ConsoleList, name: str, draw: bool, menu: type[Menu] = Menu):
         self.lanes = console.lanes
         self.console = console
         self.game = GameMemory(console.ram)
         self.lost = console.lost if isinstance(console, ConsoleList) else np.zeros(console.lanes, np.bool_)
-        self._menu = Menu(console)
+        self._menu = menu(console)
         self._name = name
         self._screen: Screen = "draw" if draw else "off"
 
@@ -229,8 +229,13 @@ class ConsoleList:
             self.ram[lane] = self._consoles[lane].ram
 
 
-def open_games(settings: GameSettings, lanes: int, threads: int = 1, draw: bool = False) -> Games:
-    """The games an environment of these settings plays; a ValueError, RomNotFound or RemoteError in one line if not."""
+def open_games(
+    settings: GameSettings, lanes: int, threads: int = 1, draw: bool = False, menu: type[Menu] = Menu
+) -> Games:
+    """The games an environment of these settings plays; a ValueError, RomNotFound or RemoteError in one line if not.
+
+    The menu is how consoles get into a round.
+    """
     backend = settings.backend
     if backend == "rules":
         return RulesGames(lanes, threads)
@@ -240,16 +245,16 @@ def open_games(settings: GameSettings, lanes: int, threads: int = 1, draw: bool 
             raise ValueError(
                 f"backend is not {lanes} console(s): each lane needs an object that keeps the Emulator contract"
             )
-        return EmulatorGames(ConsoleList(consoles), type(consoles[0]).__name__, draw)
+        return EmulatorGames(ConsoleList(consoles), type(consoles[0]).__name__, draw, menu)
     if backend == "embedded":
         batch = EmbeddedBatch(_cartridge(settings).read_bytes(), lanes, threads)
-        return EmulatorGames(batch, f"embedded {batch.rom.hash:016x}", draw)
+        return EmulatorGames(batch, f"embedded {batch.rom.hash:016x}", draw, menu)
     if backend == "mednafen":
-        return EmulatorGames(ConsoleList(_mednafens(_cartridge(settings), lanes)), backend, draw)
+        return EmulatorGames(ConsoleList(_mednafens(_cartridge(settings), lanes)), backend, draw, menu)
     if backend.startswith(("http://", "https://")):
         if lanes != 1:
             raise ValueError(f"{backend} is one console: it plays one lane, not {lanes}")
-        return EmulatorGames(ConsoleList([RemoteEmulator(backend)]), backend, draw)
+        return EmulatorGames(ConsoleList([RemoteEmulator(backend)]), backend, draw, menu)
     raise ValueError(f"unknown backend {backend!r}; use rules, embedded, mednafen, an http:// address or an Emulator")
 
 

@@ -35,6 +35,12 @@ SCORE_DIGITS = slice(0x0729, 0x072F)  # a decimal digit a byte, the least first;
 DEMO = 0x0741
 RESERVE = slice(0x0780, 0x0800)  # 128 capsules, colour 1 x 3 + colour 2
 
+# --- Antidote's own; another cartridge may keep anything there ------------------------------------------------------
+VS_CPU = 0x04  # 1: the player inside the cartridge holds the second pad
+LATE_FRAMES = 0x35  # frames that were not done in time, since power-on
+TITLE_WAIT = 0x51  # times the frame counter has wrapped on the title
+TITLE_WAIT_ENDS = 8  # then the attract mode begins
+
 # --- a player's block: offsets from BLOCK (player 1) or BLOCK + BLOCK_SIZE (player 2) -----------------------------
 BLOCK, BLOCK_SIZE = 0x0300, 0x80
 COLOURS = slice(0x01, 0x03)  # 0 yellow, 1 red, 2 blue
@@ -141,7 +147,11 @@ class GameMemory:
 
     def controllable(self) -> Mask:
         """bool[n, 2]: a capsule falls and the pad moves it. Whether the round is over is another question."""
-        running = (self.mode == MODE_PLAY) & (self.paused == 0) & (self.demo == 0)
+        return self.falling() & (self.demo == 0)[:, None]
+
+    def falling(self) -> Mask:
+        """bool[n, 2]: a capsule falls and somebody moves it: the pad, or in the attract mode the cartridge."""
+        running = (self.mode == MODE_PLAY) & (self.paused == 0)
         return running[:, None] & (self.action == ACTION_FALLING)
 
     def cleared(self) -> Mask:

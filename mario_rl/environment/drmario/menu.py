@@ -48,6 +48,8 @@ class Consoles(Protocol):
 class Menu:
     """Begins rounds on the lanes of some consoles. The way to the options is walked once and then remembered."""
 
+    _options_button = START  # leads from the options into the round
+
     def __init__(self, consoles: Consoles):
         self._consoles = consoles
         self._game = GameMemory(consoles.ram)
@@ -67,7 +69,7 @@ class Menu:
                 self._prepare(lane, int(seeds[lane]), levels[lane], speeds[lane])
             in_options = waiting & (game.mode == memory.MODE_OPTIONS)
             # a button counts when it is newly pressed, so it is released in between
-            pads[:, 0] = np.where(in_options & (pads[:, 0] == 0), START, 0)
+            pads[:, 0] = np.where(in_options & (pads[:, 0] == 0), self._options_button, 0)
             consoles.step(pads, self._frames(), waiting)
             waiting &= game.mode != memory.MODE_PLAY
             if not waiting.any():
@@ -115,10 +117,14 @@ class Menu:
                 return consoles.save(lane)
             button = 0
             if game.mode[lane] == memory.MODE_TITLE and pads[lane, 0] == 0:
-                button = START if game.players[lane] == players else SELECT
+                button = self._title_button(lane, players)
             pads[lane, 0] = button
             consoles.step(pads, 1, only)
         raise ValueError(_stuck(game, lane))
+
+    def _title_button(self, lane: int, players: int) -> int:
+        """What to press next on the title, where nothing is held."""
+        return START if self._game.players[lane] == players else SELECT
 
     def _check(self, lanes: Mask, levels: Ints, players: int) -> None:
         """Bytes of another game can look like these for a moment, but hardly all of them."""

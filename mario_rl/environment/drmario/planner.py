@@ -34,14 +34,20 @@ class Chooser(Protocol):
 
 
 def at_decision(game: GameMemory, seat: int) -> Mask:
-    """bool[n]: the seat's capsule has just come under control; the next frame is the first that can move it."""
+    """bool[n]: the seat's capsule has just come under the pad's control; the next frame is the first to move it."""
+    waiting = capsule_waits(game, seat)
+    return waiting & (game.demo == 0) if waiting.any() else waiting
+
+
+def capsule_waits(game: GameMemory, seat: int) -> Mask:
+    """The same whoever is to move it: in the attract mode, too, where the cartridge plays and pads do nothing."""
     block = game.blocks[:, seat]
     waiting = (block[:, memory.ACTION] == memory.ACTION_FALLING) & (block[:, memory.Y] == ROWS - 1)
     waiting &= (block[:, memory.GRAVITY] == 0) & (block[:, memory.X] == SPAWN_COLUMN)
     if not waiting.any():
         return waiting
     waiting &= (block[:, memory.ROTATION] == 0) & (game.players > seat)
-    return waiting & game.controllable()[:, seat] & ~game.round_over()
+    return waiting & game.falling()[:, seat] & ~game.round_over()
 
 
 def copy_round(ram: npt.NDArray[np.uint8], games: RulesBatch, lane: int = 0) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from mario_rl.distill import original
+from mario_rl.distill.assembler import AssemblyError
 from mario_rl.distill.chooser import ANTIDOTE_ORIGIN
 from mario_rl.distill.listing import Assembled
 from mario_rl.distill.original import HEADER, PRG_SIZE, PRG_START, OriginalError, Revision
@@ -69,6 +70,8 @@ def burn(player: DistilledPlayer, rom: bytes) -> Burned:
         raise BurnError(f"the player is too large: {problem}") from problem
     except OriginalError as problem:
         raise BurnError(str(problem)) from problem
+    except AssemblyError as problem:  # a large tree walks by a pointer, for which there is no zero page to spare
+        raise BurnError(f"the player is too large for this cartridge: {problem}") from problem
     raise BurnError(_why_not(rom))
 
 

@@ -180,6 +180,7 @@ class Counting:
             if self.counts(name):
                 getattr(self, f"_{name}")()
                 writer.take(name)
+        p.label("counted")
         writer.finish()
 
     def _put_in(self) -> None:

@@ -58,6 +58,8 @@ def distill(teacher: Teacher, config: DistillConfig, say: Say) -> DistilledPlaye
     stages.append(measured(f"{config.form}, fitted", form, config.test_games, lessons))
     say(shown(stages[-1]))
     polished, interrupted = polish(form, Polishing(config.polish_minutes), config.seed, say)
+    if len(polished.compile().code) > config.bytes:  # a table that was its own index no longer is
+        polished = form
     if polished != form:
         stages.append(measured(f"{config.form}, polished", polished, config.test_games, lessons))
         say(shown(stages[-1]))

@@ -30,8 +30,6 @@ class Linear(ScoringForm):
     def __post_init__(self) -> None:
         if unknown := set(self.weights) - set(FEATURES):
             raise ValueError(f"no feature is called {min(unknown)}")
-        if not all(-128 <= weight <= 127 for weight in self.weights.values()):
-            raise ValueError("weights go from -128 to 127")
         ends = [weight * MOST[name] for name, weight in self.weights.items()]
         check_range(self.bias + sum(min(end, 0) for end in ends), self.bias + sum(max(end, 0) for end in ends))
 

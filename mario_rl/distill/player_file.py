@@ -61,12 +61,15 @@ def load_player_file(file: Path) -> DistilledPlayer:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
         raise RunError(f"{file}: no such file; `mario-rl distill` makes players") from problem
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise RunError(f"{file} cannot be read as a player: {problem}") from problem
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("kind") not in FORMS:
+    if not isinstance(found, dict) or found.get("format") != FORMAT or str(found.get("kind")) not in FORMS:
         raise RunError(f"{file} is no player for a cartridge: `mario-rl distill` makes them")
     try:
         form = FORMS[found["kind"]].from_values(found["form"])
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise RunError(f"{file} is no whole player: {problem!s:.120}") from problem
-    return DistilledPlayer(form, found.get("card") or {})
+        form.compile()  # what can be read can be burned
+        card = dict(found.get("card") or {})
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
+        said = " ".join(str(problem).split())
+        raise RunError(f"{file} is no whole player: {said:.120}") from problem
+    return DistilledPlayer(form, card)

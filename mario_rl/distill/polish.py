@@ -23,7 +23,7 @@ from mario_rl.distill.linear import Linear
 from mario_rl.distill.play import Games, Played, play
 from mario_rl.distill.tables import Names, Tables, quantised, size_of
 from mario_rl.distill.tiny import LARGEST_CAPSULE, Tiny
-from mario_rl.distill.tree import MOST_SCORES, Tree, leaves_of
+from mario_rl.distill.tree import Tree, leaves_of
 from mario_rl.environment.drmario.rules import MEDIUM
 
 Vector = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def numbers_of(form: Form) -> Numbers | None:
 
         return Numbers(start, linear)
     if isinstance(form, Tree):
-        levels = MOST_SCORE if form.inline else MOST_SCORES
+        levels = MOST_SCORE if form.inline else len(form.scores)  # more would take more bytes
 
         def tree(vector: Vector) -> Form:
             return replace(form, root=with_scores(form.root, in_levels(vector, levels)))

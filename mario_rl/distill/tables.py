@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from mario_rl.distill.drops import FEATURES, MOST, WHIM
 from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.words import WORDS
-from mario_rl.distill.writers import COUNTED, AddingWriter
+from mario_rl.distill.writers import COUNTED, COUNTED_FIRST, AddingWriter, width
 
 Names = tuple[str, ...]
 """What a table is about: features in the order in which they are counted, those of a half by the name of the pair. A
@@ -38,6 +39,8 @@ class Tables(ScoringForm):
 
     def __post_init__(self) -> None:
         for names, numbers in self.tables.items():
+            if names_of(TOGETHER.join(names)) != names:
+                raise ValueError(f"the table of {TOGETHER.join(names)} is not in the order {', '.join(COUNTED)}")
             if len(numbers) != size_of(names):
                 raise ValueError(
                     f"the table of {TOGETHER.join(names)} has {len(numbers)} numbers, not {size_of(names)}"
@@ -96,7 +99,10 @@ def names_of(text: str) -> Names:
     names = tuple(sorted(text.split(TOGETHER), key=lambda name: COUNTED.index(name) if name in COUNTED else -1))
     if any(name not in COUNTED for name in names) or len(set(names)) < len(names):
         raise ValueError(f"{text!r} is no table: features are {', '.join(COUNTED)}, joined by {TOGETHER}")
-    if (len(names) > 1 and "upright" in names[1:]) or size_of(names) > LARGEST_TABLE:
+    of_halves = any(name in PAIRS for name in names)
+    if of_halves and any(name not in PAIRS and name != COUNTED_FIRST for name in names):
+        raise ValueError(f"there is no table of {text}: what is counted for each half goes with {COUNTED_FIRST} only")
+    if math.prod(map(width, names)) > LARGEST_TABLE:
         raise ValueError(f"a table of {text} would be too large")
     return names
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mario_rl.distill.assembler import Address, Program, at, high, low, through, value
 from mario_rl.distill.counting import Counting, Writer
-from mario_rl.distill.drops import FEATURES
+from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.words import question
@@ -65,8 +65,10 @@ class Tree(ScoringForm):
         if unknown:
             raise ValueError(f"no feature is called {min(unknown)}")
         for node in nodes(self.root):
-            if isinstance(node, Question) and not 1 <= node.threshold <= MOST_THRESHOLD:
-                raise ValueError(f"a threshold is a number from 1 to {MOST_THRESHOLD}, not {node.threshold}")
+            if isinstance(node, Question):
+                most = min(MOST[node.feature], MOST_THRESHOLD)
+                if not 1 <= node.threshold <= most:
+                    raise ValueError(f"a threshold of {node.feature} is from 1 to {most}, not {node.threshold}")
         check_range(self.scores[0], self.scores[-1])
         if not self.inline and len(self.scores) > MOST_SCORES:
             raise ValueError(f"a table has {MOST_SCORES} different scores at most, not {len(self.scores)}")

@@ -64,11 +64,12 @@ class AddingWriter:
         together = {name for names in tables for name in names[:-1]} | {n for n in endings if endings.count(n) > 1}
         self._kept = {name: _kept(layout, counting, number) for number, name in enumerate(sorted(together))}
         self._factors: dict[tuple[str, int], str] = {}
+        self._adds = False
 
     def begin(self) -> None:
         """See `Writer.begin`."""
         p, m = self.program, self.layout
-        p("lda", value(self._bias))
+        p("lda", value(self._bias & 0xFF))
         p("sta", m.score)
         if COUNTED_FIRST in self._kept:
             p("lda", m.rotation)
@@ -101,7 +102,8 @@ class AddingWriter:
             p("lda", at(label(names), "y"))
 
     def _is_itself(self, names: tuple[str, ...]) -> bool:
-        return len(names) == 1 and list(self._tables[names]) == list(range(len(self._tables[names])))
+        wide = widened(names, self._tables[names])
+        return len(names) == 1 and wide == list(range(len(wide)))
 
     def _factor(self, name: str, stride: int) -> str:
         return self._factors.setdefault((name, stride), f"times_{stride}_{name}")
@@ -112,16 +114,23 @@ class AddingWriter:
 
     def end_half(self) -> None:
         """See `Writer.end_half`."""
+        self.program.run_into("add")
+        self._add()
+
+    def _add(self) -> None:
         p, m = self.program, self.layout
-        p.run_into("add")
         p("clc")
         p("adc", m.score)
         p("sta", m.score)
         p("rts")
+        self._adds = True
 
     def routines(self) -> None:
         """See `Writer.routines`."""
         p = self.program
+        if not self._adds:  # no half is looked at
+            p.label("add")
+            self._add()
         for (name, stride), called in self._factors.items():
             p.label(called)
             p.data([stride * number for number in range(width(name))])

@@ -7,8 +7,9 @@ import random
 import numpy as np
 import numpy.typing as npt
 
+from mario_rl.distill.drops import Drops, look
 from mario_rl.environment.drmario.bots import make_bot
-from mario_rl.environment.drmario.memory import EMPTY, POP, GameMemory
+from mario_rl.environment.drmario.memory import CAPSULES, EMPTY, POP, GameMemory
 from mario_rl.environment.drmario.rules import RulesBatch
 from tests.environment.drmario.boards import crowded_board
 
@@ -64,3 +65,27 @@ def boards_of_games(count: int, seed: int = 3) -> list[tuple[Board, tuple[int, i
         waiting = games.place(np.where(waiting, player.choose(games, waiting > 0, 0), -1), waiting > 0)
         step += 1
     return found[:count]
+
+
+Bottle = tuple[Board, tuple[int, int]]
+"""A bottle, and the colours of the capsule that comes in."""
+
+
+def bottles(count: int, seed: int = 1) -> list[Bottle]:
+    """One half made at random, one half of games."""
+    rng = random.Random(seed)
+    made = [(random_board(rng), (rng.randrange(3), rng.randrange(3))) for _ in range(count // 2)]
+    return [*made, *boards_of_games(count - len(made), seed)]
+
+
+def looked_at(given: list[Bottle], seed: int = 1) -> Drops:
+    """The drops of bottles, each with some capsule's number."""
+    rng, games = random.Random(seed), RulesBatch(len(given))
+    games.reset(np.arange(2, 2 + len(given)), 0)
+    games.skip_intro()
+    games.next_decision()
+    memory = GameMemory(games.ram)
+    for number, (board, colours) in enumerate(given):
+        memory.fields[number, 0], memory.colours[number, 0] = board, colours
+        memory.blocks[number, 0, CAPSULES] = rng.randrange(10) << 4 | rng.randrange(10)
+    return look(games, np.arange(len(given)), 0)

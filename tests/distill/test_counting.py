@@ -1,113 +1,168 @@
-"""The features on the 6502 against those of the rules engine and of a plain reference, on many bottles."""
+"""The features on the 6502 against those of the rules engine and of a plain reference, on hundreds of bottles."""
 
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from mario_rl.distill.counting import slots
-from mario_rl.distill.drops import DROPS, FEATURES, MOST, Drops, look
+from mario_rl.distill.drops import DROPS, FEATURES, MOST, NOWHERE, Drops
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.machine import ThinkingMachine
-from mario_rl.environment.drmario.memory import GameMemory
-from mario_rl.environment.drmario.rules import RulesBatch
-from tests.distill.boards import Board, boards_of_games, random_board
+from tests.distill.boards import Board, bottles, looked_at, random_board
 
-CAPSULE = 0x47
-
-
-def looked_at(bottles: list[tuple[Board, tuple[int, int]]]) -> Drops:
-    games = RulesBatch(len(bottles))
-    games.reset(np.arange(2, 2 + len(bottles)), 0)
-    games.skip_intro()
-    games.next_decision()
-    memory = GameMemory(games.ram)
-    for number, (board, colours) in enumerate(bottles):
-        memory.fields[number, 0], memory.colours[number, 0] = board, colours
-    games.ram[:, 0x310] = CAPSULE
-    return look(games, np.arange(len(bottles)), 0)
-
-
-def some_bottles() -> list[tuple[Board, tuple[int, int]]]:
-    rng = random.Random(1)
-    colours = [(rng.randrange(3), rng.randrange(3)) for _ in range(40)]
-    return [*boards_of_games(40), *((random_board(rng), pair) for pair in colours)]
+OWN = (range(0xB0, 0xD0), range(0x3B0, 0x400), range(0x05, 0x06), range(0x100, 0x200))
+"""The player's memory, the pad it presses, and the stack (docs/cartridge.md)."""
+RAM = 0x800
 
 
 class Watched(ThinkingMachine):
-    """A player whose features are noted at every drop it looks at."""
+    """A player whose features are noted at every drop it looks at, and that finds noise in its memory."""
 
-    def __init__(self, features: tuple[str, ...]):
-        form = Linear(dict.fromkeys(features, 0), 100)
+    def __init__(self, features: tuple[str, ...], columns_a_frame: int = 1):
+        form = Linear(dict.fromkeys(features, 0), 100, columns_a_frame=columns_a_frame)
         super().__init__(form)
         self.kept = slots(form.uses)
+        self.found: list[tuple[tuple[int, int], list[int]]] = []
+        self._before: list[int] = []
+        self._noise = random.Random(3)
+        self._step, self.mpu.step = self.mpu.step, self._watched_step
 
-    def features_of(self, drops: Drops, game: int) -> dict[tuple[int, int], list[int]]:
-        found: dict[tuple[int, int], list[int]] = {}
-        mpu, names, step = self.mpu, self.names, self.mpu.step
+    def _watched_step(self) -> None:
+        if self.mpu.pc == self.labels["counted"]:
+            drop = self.memory[self.names["rotation"]], self.memory[self.names["column"]]
+            start = self.names["features"]
+            self.found.append((drop, list(self.memory[start : start + len(self.kept)])))
+        self._step()
 
-        def watched_step() -> None:
-            if mpu.pc == self.labels["next_weight"] and mpu.x == len(self.kept) - 1:
-                drop = self.memory[names["rotation"]], self.memory[names["column"]]
-                found[drop] = list(self.memory[names["features"] : names["features"] + len(self.kept)])
-            step()
+    def call(self, label: str, a: int = 0, x: int = 0, y: int = 0) -> int:
+        if label == "think":
+            for own in OWN:
+                self.memory[own.start : own.stop] = self._noise.randbytes(len(own))
+            self._before = list(self.memory)
+        return super().call(label, a, x, y)
 
-        mpu.step = watched_step
-        self.think(drops, game)
-        mpu.step = step
-        return found
+    def look(self, drops: Drops, game: int, seat: int) -> dict[tuple[int, int], list[int]]:
+        """The features of all drops that it looks at, by rotation and column."""
+        self.memory[0:RAM] = self._noise.randbytes(RAM)
+        self.found = []
+        self.think(drops, game, seat)
+        changed = {place for place in range(0x10000) if self.memory[place] != self._before[place]}
+        assert not [hex(place) for place in changed if not any(place in own for own in OWN)]
+        return dict(self.found)
 
 
-@pytest.mark.parametrize("features", [FEATURES[: len(FEATURES) // 2], FEATURES[len(FEATURES) // 2 :], FEATURES[4:12]])
-def test_the_console_counts_what_the_engine_counts(features: tuple[str, ...]) -> None:
-    drops, machine = looked_at(some_bottles()), Watched(features)
+def compare(features: tuple[str, ...], drops: Drops, columns_a_frame: int = 1) -> int:
+    """The drops that were compared."""
+    machine, compared = Watched(features, columns_a_frame), 0
     columns = [FEATURES.index(name) for name in machine.kept]
     for game in range(len(drops.ids)):
         expected = {
             DROPS[number]: drops.features[game, number, columns].tolist()
             for number in np.flatnonzero(drops.open[game]).tolist()
         }
-        assert machine.features_of(drops, game) == expected
-        start = 0x500
-        assert self_field(machine, start) == drops.fields[game].ravel().tolist()
+        counted = machine.look(drops, game, seat=game % 2)
+        assert counted == expected
+        assert list(counted) == list(expected), "in the order of DROPS"
+        assert len(machine.found) == len(counted), "each of them once"
+        compared += len(counted)
+    return compared
 
 
-def self_field(machine: ThinkingMachine, start: int) -> list[int]:
-    return list(machine.memory[start : start + 128])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_console_counts_what_the_engine_counts(seed: int) -> None:
+    assert compare(FEATURES, looked_at(bottles(200, seed), seed)) > 3000
+
+
+@pytest.mark.parametrize(("features", "columns_a_frame"), [(FEATURES[::2], 2), (FEATURES[1::2], 3)])
+def test_it_counts_the_same_with_fewer_features_and_more_columns_a_frame(
+    features: tuple[str, ...], columns_a_frame: int
+) -> None:
+    assert compare(features, looked_at(bottles(80, 4), 4), columns_a_frame) > 1000
+
+
+@pytest.mark.parametrize("feature", [name for name in FEATURES if not name.endswith("_high")])
+def test_any_feature_can_be_counted_alone(feature: str) -> None:
+    assert compare((feature,), looked_at(bottles(12, 5), 5)) > 100
+
+
+@pytest.mark.parametrize("pair", list(pairwise(FEATURES)))
+def test_any_two_features_can_be_counted_together(pair: tuple[str, str]) -> None:
+    assert compare(pair, looked_at(bottles(6, 6), 6)) > 50
+
+
+# --- by the plainest reading of the rules ---------------------------------------------------------------------------
+
+
+def free_rows(field: Board) -> list[int]:
+    """Above the highest piece of each column."""
+    return [next((row for row in range(16) if field[row, column] < 0xF0), 16) for column in range(8)]
+
+
+def test_drops_go_where_a_capsule_that_is_let_fall_lands() -> None:
+    """Both halves of an upright one inside, and no piece in the top row on the way there."""
+    rng = random.Random(8)
+    boards = [random_board(rng) for _ in range(1000)]
+    drops = looked_at([(board, (0, 1)) for board in boards])
+    barred = 0
+    for game, board in enumerate(boards):
+        free = free_rows(board)
+        for number, (rotation, column) in enumerate(DROPS):
+            columns = [column] if rotation % 2 else [column, column + 1]
+            room = min(free[one] for one in columns) if columns[-1] < 8 else 0
+            place = rotation * 128 + (16 - room) * 8 + column
+            assert drops.ids[game, number] == (place if room >= 2 else NOWHERE)
+            way = range(min(columns[0], 3), min(max(columns[-1], 4), 7) + 1)
+            open_way = all(board[0, passed] >= 0xF0 for passed in way)
+            assert drops.open[game, number] == (room >= 2 and open_way)
+            barred += room >= 2 and not open_way
+    assert barred > 50
 
 
 def test_wanted_ground_and_whim_by_a_plain_look_at_the_bottle() -> None:
-    drops = looked_at(some_bottles())
+    drops = looked_at(bottles(400, 7), 7)
     named = {name: drops.features[..., FEATURES.index(name)] for name in FEATURES}
+    seen: set[tuple[str, int]] = set()
     for game, number in zip(*np.nonzero(drops.open), strict=True):
         rotation, column = DROPS[number]
         field = drops.fields[game]
         first, second = drops.colours[game].tolist()
         low, high = (first, second) if rotation < 2 else (second, first)
         upright = rotation % 2 == 1
-        free = [next((row for row in range(16) if field[row, c] < 0xF0), 16) for c in range(8)]
+        free = free_rows(field)
         row = (free[column] if upright else min(free[column], free[column + 1])) - 1
-        with_it = field.copy()
-        with_it[row, column] = low
-        with_it[row - 1 if upright else row, column if upright else column + 1] = high
-        assert named["whim"][game, number] == (CAPSULE ^ column) & 7
-        for half, at_row, at_column, colour in (
-            ("low", row, column, low),
-            ("high", row - upright, column + (not upright), high),
-        ):
-            viruses = [cell & 3 for cell in field[:, at_column].tolist() if 0xD0 <= cell < 0xF0]
+        halves = {"low": (row, column, low), "high": (row - upright, column + (not upright), high)}
+        colours = {(at_row, at_column): colour for at_row, at_column, colour in halves.values()}
+        assert named["whim"][game, number] == (column ^ int(drops.capsules[game])) % 8
+        for half, (at_row, at_column, colour) in halves.items():
+            viruses = [cell % 16 for cell in field[:, at_column].tolist() if cell // 16 == 0xD]
             wanted = 0 if not viruses else 2 if viruses[0] == colour else 1
-            assert named[f"wanted_{half}"][game, number] == wanted
-            below = [int(cell) for cell in with_it[at_row + 1 :, at_column]]
+            below = []
+            for lower in range(at_row + 1, 16):
+                cell = int(field[lower, at_column])
+                below.append(("piece", colours[lower, at_column]) if (lower, at_column) in colours else kind(cell))
             run = 0
-            while run < min(len(below), 3) and below[run] < 0xF0 and below[run] & 3 == colour:
+            while run < min(len(below), 3) and below[run][0] != "nothing" and below[run][1] == colour:
                 run += 1
-            ground = 3 + run if run else 3 if not below else 2 if below[0] >= 0xF0 else 1 if below[0] >= 0xD0 else 0
+            under = below[0][0] if below else "floor"
+            ground = 3 + run if run else {"piece": 0, "virus": 1, "nothing": 2, "floor": 3}[under]
+            assert named[f"wanted_{half}"][game, number] == wanted
             assert named[f"ground_{half}"][game, number] == ground
+            seen |= {(f"wanted_{half}", wanted), (f"ground_{half}", ground)}
+    assert len(seen) == 2 * (3 + 7), "all there are"
 
 
-def test_features_stay_within_their_bounds() -> None:
-    drops = looked_at(some_bottles())
-    assert (drops.features <= np.array([MOST[name] for name in FEATURES])).all()
+def kind(cell: int) -> tuple[str, int]:
+    """What lies in a cell, and its colour."""
+    return ("nothing", 9) if cell >= 0xF0 else ("virus" if cell // 16 == 0xD else "piece", cell % 16)
+
+
+def test_features_stay_within_their_bounds_and_reach_them() -> None:
+    drops = looked_at(bottles(600, 9), 9)
+    most = drops.features[drops.open].max(axis=0)
+    assert (most <= np.array([MOST[name] for name in FEATURES])).all()
+    rare = {"viruses_gone", "gap"}
+    assert [name for name, found in zip(FEATURES, most, strict=True) if found < MOST[name] and name not in rare] == []

@@ -18,20 +18,18 @@ from mario_rl.distill.tables import Tables, names_of, size_of
 from mario_rl.distill.tiny import Tiny
 from mario_rl.distill.tree import Leaf, Question, Tree
 from mario_rl.runs.directory import RunError
+from tests.distill.boards import bottles, looked_at
 from tests.distill.example_forms import FORMS, random_tree
-from tests.distill.test_counting import looked_at, some_bottles
 
 NAMES = [f"{form.kind} {number}" for number, form in enumerate(FORMS)]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_the_whole_chooser_is_its_mirror(form: Form) -> None:
-    drops, machine = looked_at(some_bottles()), ThinkingMachine(form)
+    drops, machine = looked_at(bottles(600)), ThinkingMachine(form)
     chosen = form.choose(drops)
-    for game in range(len(drops.ids)):
-        if not drops.open[game].any():
-            continue
-        thought = machine.think(drops, game)
+    for game in np.flatnonzero(drops.open.any(axis=1)).tolist():
+        thought = machine.think(drops, game, seat=game % 2)
         turned = thought.rotation - isinstance(form, Tiny)
         assert (thought.column, turned) == (DROP_COLUMNS[chosen[game]], DROP_ROTATIONS[chosen[game]])
         assert isinstance(form, Tree) or max(thought.cycles) <= CYCLES_A_CALL

@@ -170,12 +170,24 @@ class Program:
 
     def run_into(self, routine: str) -> None:
         """Begin a routine here: a call of it that came last is not needed, since what follows it is its `rts`."""
-        last = self._lines[-1]
-        if last.mnemonic == "jsr" and last.operand is not None and last.operand.place == Address(routine):
+        if self.has_just_called(routine):
             self._lines.pop()
         else:
             self("rts")
         self.label(routine)
+
+    def has_just_called(self, routine: str) -> bool:
+        """Whether the last thing is a call of this routine."""
+        last = self._lines[-1]
+        return last.mnemonic == "jsr" and last.operand is not None and last.operand.place == Address(routine)
+
+    def move_to_y(self) -> None:
+        """What is in A to Y, and A is lost: what it has just been loaded with goes to Y straight away."""
+        last = self._lines[-1]
+        if last.mnemonic == "lda" and last.mode in OPERATIONS["ldy"]:
+            self._lines[-1] = replace(last, mnemonic="ldy")
+        else:
+            self("tay")
 
     def data(self, numbers: Iterable[int | Operand], comment: str = "") -> None:
         """A line of bytes, among them `low` and `high` of places."""

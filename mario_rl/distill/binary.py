@@ -122,8 +122,8 @@ class _Writer(KeepingWriter):
         super().__init__(program, layout, counting)
         self._form = form
 
-    def finish(self) -> None:
-        """See `Writer.finish`."""
+    def weigh(self) -> None:
+        """See `KeepingWriter.weigh`."""
         p, m, form = self.program, self.layout, self._form
         inputs = len(form.inputs)
         p("ldy", value(inputs - 1))

@@ -20,6 +20,8 @@ from mario_rl.environment.drmario.memory import ACTION_SPAWNED, COLUMNS
 ANTIDOTE_ORIGIN = 0xE000
 TWO_ROWS = 16  # cells
 FULL = 8  # a column whose highest piece is a cell below this number has one in the top row
+SPEEDS = (8, 4, 2, 1)
+"""How many columns it may think about in a frame: powers of two, so that a column's number tells where to stop."""
 LEAST_SCORE = ACTION_SPAWNED
 """The player begins with this as its best score: the byte is at hand when it is asked."""
 FALLBACK = ACTION_SPAWNED
@@ -53,8 +55,8 @@ IN_ANTIDOTE = Place(ANTIDOTE_ORIGIN, ANTIDOTE, presses_in=0)
 
 def compile_player(scorer: Scorer, columns_a_frame: int, place: Place = IN_ANTIDOTE) -> Assembled:
     """The player with this scorer, that thinks about so many columns in a frame."""
-    if not 1 <= columns_a_frame <= COLUMNS:
-        raise ValueError(f"it thinks about 1 to {COLUMNS} columns in a frame, not {columns_a_frame}")
+    if columns_a_frame not in SPEEDS:
+        raise ValueError(f"it thinks about {', '.join(map(str, SPEEDS))} columns in a frame, not {columns_a_frame}")
     program = Program(place.origin)
     layout = place.memory.layout(program)
     counting = Counting(program, layout, scorer.uses)
@@ -177,10 +179,6 @@ def write_press(p: Program, m: Layout) -> None:
 def _thinking(p: Program, m: Layout, columns_a_frame: int) -> None:
     p.comment("Think about columns, from the right to the left: both orders of the colours, upright and flat.")
     p.label("ponder")
-    if columns_a_frame > 1:
-        p("lda", value(columns_a_frame))
-        p("sta", m.columns_left)
-        p.label("ponder_column")
     p("lda", value(3))
     p("sta", m.rotation)
     p.label("ponder_order")
@@ -206,11 +204,15 @@ def _thinking(p: Program, m: Layout, columns_a_frame: int) -> None:
     p("dec", m.rotation)
     p("bpl", "ponder_order")
     p("dec", m.column)
-    if columns_a_frame > 1:
-        p("bmi", "pondered")
-        p("dec", m.columns_left)
-        p("bne", "ponder_column")
-        p.label("pondered")
+    if columns_a_frame == 2:
+        p("lda", m.column)
+        p("lsr")
+        p("bcc", "ponder", "two columns in a frame")
+    elif columns_a_frame > 2:
+        p("lda", m.column)
+        p("eor", value(0xFF))
+        p("and", value(columns_a_frame - 1))
+        p("bne", "ponder", f"{columns_a_frame} columns in a frame")
     p("rts")
 
 
@@ -226,6 +228,7 @@ def _evaluation(p: Program, m: Layout) -> None:
     p("tya")
     p("sbc", value(8))
     p("sta", m.low_cell)
+    p("tay")
 
 
 def _taking(p: Program, m: Layout) -> None:

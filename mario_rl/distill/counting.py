@@ -13,13 +13,9 @@ from typing import Protocol
 from mario_rl.distill.assembler import Address, AssemblyError, Program, at, through, value
 from mario_rl.distill.drops import (
     FEATURES,
-    FLOOR,
     GROUND,
     MOST_WHIM,
     NO_VIRUS,
-    NOTHING,
-    OTHER_PIECE,
-    OTHER_VIRUS,
     RUN,
     WANTED,
     WHIM,
@@ -30,9 +26,7 @@ ROW_BITS = 0xF8  # of a cell's number; the others are its column
 LONGEST_RUN = 3
 MOST_VIRUSES = 7
 FARTHEST_FROM_WALL = 3
-# What a half lies on, by the three highest bits of the cell behind a run: the other half is a bare colour while it is
-# looked at, pieces are $40 to $82, viruses $D0, nothing is $FF.
-KINDS = (*[OTHER_PIECE] * 6, OTHER_VIRUS, NOTHING)
+SKIP_NEXT = 0x2C  # BIT with an absolute address: the two bytes behind it are not run
 
 PAIRS = ("run_viruses", GROUND, "beside", WANTED)
 """What is counted of either half, as NAME_low and NAME_high."""
@@ -44,12 +38,16 @@ class Writer(Protocol):
     """Writes what is done with the features that are counted."""
 
     clamps: bool
-    """It wants the features as they are defined; otherwise "beside" may be up to 7 instead of 3."""
+    """It wants the features as they are defined; otherwise "beside" may be up to 7 instead of 3, and "top_row" is the
+    row itself, from the top."""
     tells_halves: bool
     """It wants to know in `half` which half is looked at."""
 
     def begin(self) -> None:
-        """Code that is run before a drop's features are counted."""
+        """Code that is run before a drop's features are counted; it leaves Y alone."""
+
+    def wants(self, feature: str) -> bool:
+        """Whether there is anything to do with a feature of the whole drop."""
 
     def take(self, feature: str) -> None:
         """Code that takes a feature from A, of a pair that of the half in `half`; it leaves X alone."""
@@ -130,10 +128,9 @@ class Counting:
         p("adc", value(8))
         p("tay")
         p("bpl", "survey_virus")
-        p("bmi", "survey_colour", "none: negative")
+        p.data([SKIP_NEXT], "none: negative")
         p.label("survey_highest")
         p("and", value(3))
-        p.label("survey_colour")
         p("sta", at(m.highest_virus, "x"))
 
     def _survey_viruses(self) -> None:
@@ -159,11 +156,9 @@ class Counting:
     # --- a drop ---------------------------------------------------------------------------------------------------
 
     def features(self, writer: Writer) -> None:
-        """Code, to be run into with the low cell in A: the features of the capsule at low_cell and high_cell."""
+        """Code, to be run into with the low cell in Y: the features of the capsule at low_cell and high_cell."""
         p = self._program
         gathered = [name for name in GATHERED if self.counts(name)]
-        if self._looks_at_halves:
-            self._put_in()
         writer.begin()
         if gathered:
             p("lda", value(0))
@@ -172,21 +167,23 @@ class Counting:
         if self.counts("viruses_gone"):
             self._shared()
         if self._looks_at_halves:
+            self._put_in()
             self._both_halves(writer)
         for name in gathered:
             p("lda", self.place(name))
             writer.take(name)
-        for name in ("top_row", "gap", "from_wall", "upright", "one_colour", "column_viruses", WHIM):
-            if self.counts(name):
+        if self.counts("top_row"):
+            self._top_row(writer)
+            writer.take("top_row")
+        for name in ("gap", "from_wall", "upright", "one_colour", "column_viruses", WHIM):
+            if self.counts(name) and writer.wants(name):
                 getattr(self, f"_{name}")()
                 writer.take(name)
-        p.label("counted")
         writer.finish()
 
     def _put_in(self) -> None:
-        """A: the low cell."""
+        """Y: the low cell. It leaves the high one in Y, and its colour in A."""
         p, m = self._program, self._layout
-        p("tay")
         p("lda", m.low_colour)
         p("sta", through(m.field), "the capsule into the bottle")
         p("ldy", m.high_cell)
@@ -195,9 +192,10 @@ class Counting:
 
     def _both_halves(self, writer: Writer) -> None:
         p, m = self._program, self._layout
-        for half, cell, colour in ((1, m.high_cell, m.high_colour), (0, m.low_cell, m.low_colour)):
-            p("ldy", cell)
-            p("lda", colour)
+        for half in (1, 0):
+            if half == 0:
+                p("ldy", m.low_cell)
+                p("lda", m.low_colour)
             if self._tells_halves(writer):
                 p("ldx", value(half))
             p("jsr", "count_half")
@@ -223,14 +221,15 @@ class Counting:
         p.label("nothing_shared")
         p("stx", m.shared)
 
-    def _top_row(self) -> None:
+    def _top_row(self, writer: Writer) -> None:
         p, m = self._program, self._layout
         p("lda", m.high_cell)
         for _ in range(3):
             p("lsr")
-        p("eor", value(15), "16 - row")
-        p("clc")
-        p("adc", value(1))
+        if writer.clamps:
+            p("eor", value(15), "16 - row")
+            p("clc")
+            p("adc", value(1))
 
     def _gap(self) -> None:
         """Of a straight drop: by how much the tops of its two columns differ."""
@@ -329,10 +328,6 @@ class Counting:
         if self.counts("viruses_gone"):
             self._line_routine()
         self._count_routine()
-        if self.counts(GROUND):
-            p.comment("What lies there, by the three highest bits of a cell.")
-            p.label("kinds")
-            p.data(KINDS)
 
     def _below(self, writer: Writer) -> None:
         p, m = self._program, self._layout
@@ -354,24 +349,32 @@ class Counting:
             self._line("below", upright=1)
 
     def _ground(self) -> None:
-        """Y is the cell behind those that were counted, X their number."""
+        """Y is the cell behind those that were counted, X their number, which it leaves alone if lines matter.
+
+        The other half is a bare colour while it is looked at, pieces are $40 to $82, viruses $D0, nothing is $FF.
+        """
         p, m = self._program, self._layout
+        if self.counts(*GATHERED):
+            p("stx", m.step)
         p("txa")
         p("bne", "lies_on_run")
         p("tya")
-        p("bmi", "lies_on_floor")
+        p("bmi", "lies_on_run", "the floor")
         p("lda", through(m.field))
-        for _ in range(5):
-            p("lsr")
-        p("tay")
-        p("lda", at("kinds", "y"))
-        p("bpl", "lies_on_known")
-        p.label("lies_on_floor")
-        p("lda", value(FLOOR - (RUN - 1)))
+        p("cmp", value(VIRUS))
+        p("bcc", "lies_on_known", "another colour")
+        p("inx")
+        p("cmp", value(GONE))
+        p("bcc", "lies_on_known", "a virus of another colour")
+        p("inx")
+        p("bne", "lies_on_known", "nothing")
         p.label("lies_on_run")
-        p("clc")
-        p("adc", value(RUN - 1))
+        for _ in range(RUN - 1):
+            p("inx")
         p.label("lies_on_known")
+        p("txa")
+        if self.counts(*GATHERED):
+            p("ldx", m.step)
 
     def _beside(self, writer: Writer) -> None:
         p, m = self._program, self._layout

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mario_rl.distill.byte_teacher import ByteTeacher, Schooling, teach
+from mario_rl.distill.chooser import SPEEDS
 from mario_rl.distill.config import DistillConfig
 from mario_rl.distill.form import Form, ScoringForm
 from mario_rl.distill.lessons import Lessons, joined, lessons_of
@@ -28,7 +29,6 @@ from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.runs.directory import RunError
 
 LEVELS = (5, 10, 15)
-SPEEDS = (8, 4, 3, 2, 1)  # columns a frame
 CYCLES_TO_SPARE = 300  # below the limit: bottles may come that were not among the lessons
 Say = Callable[[str], None]
 

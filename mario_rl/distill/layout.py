@@ -34,7 +34,6 @@ class Layout:
     score: Address
     viruses: Address
     shared: Address
-    columns_left: Address
     capsule: Address
     kept: Address  # four
     highest_virus: Address  # eight
@@ -54,7 +53,7 @@ class Layout:
 
 _SCALARS = (
     "column", "target_x", "target_rotation", "best", "low_cell", "high_cell", "low_colour", "high_colour", "rotation",
-    "colour", "cell", "step", "bound", "half", "score", "viruses", "shared", "columns_left", "capsule", "kept",
+    "colour", "cell", "step", "bound", "half", "score", "viruses", "shared", "capsule", "kept",
 )  # fmt: skip
 _GAME = {
     "field": 0x57, "frame_counter": 0x43, "first_colour": 0x0301, "second_colour": 0x0302, "capsule_x": 0x0305,

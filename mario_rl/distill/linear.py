@@ -71,8 +71,8 @@ class _Writer(KeepingWriter):
         super().__init__(program, layout, counting)
         self._form = form
 
-    def finish(self) -> None:
-        """See `Writer.finish`."""
+    def weigh(self) -> None:
+        """See `KeepingWriter.weigh`."""
         p, m = self.program, self.layout
         p("ldx", value(len(self.counting.slots) - 1))
         p("lda", value(self._form.bias))

@@ -22,7 +22,6 @@ from mario_rl.distill.listing import Assembled
 from mario_rl.emulators.base import A
 from mario_rl.environment.drmario.memory import CELLS, COLUMNS, ROWS
 
-SKIP_NEXT = 0x2C  # BIT with an absolute address: the two bytes behind it are not run
 LARGEST_CAPSULE = 0x99  # two decimal digits
 LARGEST_COLOUR = 3
 # It looks at all columns with the second colour low, then at all of them with the first one low; upright, then flat.

@@ -193,8 +193,8 @@ class _InlineWriter(KeepingWriter):
         super().__init__(program, layout, counting)
         self._tree = tree
 
-    def finish(self) -> None:
-        """See `Writer.finish`."""
+    def weigh(self) -> None:
+        """See `KeepingWriter.weigh`."""
         self._ask(self._tree.root, "tree")
         self.program.label("tree_end")
 
@@ -222,8 +222,8 @@ class _TableWriter(KeepingWriter):
         super().__init__(program, layout, counting)
         self._tree, self._table = tree, tree.table(counting)
 
-    def finish(self) -> None:
-        """See `Writer.finish`."""
+    def weigh(self) -> None:
+        """See `KeepingWriter.weigh`."""
         if len(self._table) <= NARROW:
             self._walk()
         else:

@@ -10,6 +10,7 @@ from mario_rl.distill.assembler import Address, Program, at, value
 from mario_rl.distill.counting import GATHERED, PAIRS, Counting
 from mario_rl.distill.drops import MOST
 from mario_rl.distill.layout import Layout
+from mario_rl.environment.drmario.memory import ROWS
 
 WIDEST_BESIDE = 7
 KEPT = 4  # bytes in the zero page
@@ -31,6 +32,10 @@ class KeepingWriter:
     def begin(self) -> None:
         """Nothing."""
 
+    def wants(self, feature: str) -> bool:
+        """All of them."""
+        return True
+
     def take(self, feature: str) -> None:
         """See `Writer.take`."""
         if feature in PAIRS:
@@ -42,6 +47,15 @@ class KeepingWriter:
     def end_half(self) -> None:
         """See `Writer.end_half`."""
         self.program("rts")
+
+    def finish(self) -> None:
+        """See `Writer.finish`."""
+        self.program.label("counted")
+        self.weigh()
+
+    def weigh(self) -> None:
+        """Code that leaves the score of the features that are kept in A."""
+        raise NotImplementedError
 
 
 class AddingWriter:
@@ -76,6 +90,10 @@ class AddingWriter:
             p("and", value(1))
             p("sta", self._kept[COUNTED_FIRST], COUNTED_FIRST)
 
+    def wants(self, feature: str) -> bool:
+        """Not if all there is to know about it was known at the beginning."""
+        return feature != COUNTED_FIRST or (COUNTED_FIRST,) in self._tables
+
     def take(self, feature: str) -> None:
         """See `Writer.take`."""
         p = self.program
@@ -98,7 +116,7 @@ class AddingWriter:
             p("adc", at(self._factor(name, stride), "y"))
             stride *= width(name)
         if not self._is_itself(names):
-            p("tay")
+            p.move_to_y()
             p("lda", at(label(names), "y"))
 
     def _is_itself(self, names: tuple[str, ...]) -> bool:
@@ -110,7 +128,8 @@ class AddingWriter:
 
     def finish(self) -> None:
         """See `Writer.finish`."""
-        self.program("lda", self.layout.score)
+        if not self.program.has_just_called("add"):  # which leaves it in A
+            self.program("lda", self.layout.score)
 
     def end_half(self) -> None:
         """See `Writer.end_half`."""
@@ -155,15 +174,18 @@ def label(names: tuple[str, ...]) -> str:
 
 def width(name: str) -> int:
     """How many values a feature, or a pair, has as the code counts it."""
-    return WIDEST_BESIDE + 1 if name == "beside" else MOST[f"{name}_low" if name in PAIRS else name] + 1
+    return len(_as_counted(name))
+
+
+def _as_counted(name: str) -> list[int]:
+    """What a feature's value is, by what the code counts: up to 7 cells beside a half, rows from the top."""
+    if name == "top_row":
+        return [ROWS - row for row in range(ROWS)]
+    most = MOST[f"{name}_low" if name in PAIRS else name]
+    return [min(number, most) for number in range(WIDEST_BESIDE + 1 if name == "beside" else most + 1)]
 
 
 def widened(names: tuple[str, ...], numbers: Sequence[int]) -> list[int]:
     """A table by the values as they are counted: what is said of 3 cells beside a half is said of more, too."""
-    if "beside" not in names:
-        return list(numbers)
-    sizes = [MOST[f"{name}_low" if name in PAIRS else name] + 1 for name in names]
-    table = np.array(numbers).reshape(sizes)
-    axis = names.index("beside")
-    last = np.repeat(table.take([-1], axis=axis), WIDEST_BESIDE + 1 - sizes[axis], axis=axis)
-    return np.concatenate([table, last], axis=axis).ravel().tolist()
+    table = np.array(numbers).reshape([MOST[f"{name}_low" if name in PAIRS else name] + 1 for name in names])
+    return table[np.ix_(*map(_as_counted, names))].ravel().tolist()

@@ -21,6 +21,7 @@ from mario_rl.distill.writers import COUNTED, COUNTED_FIRST
 from tests.distill.example_forms import BINARY, LINEAR, TABLES, random_tree
 from tests.distill.machine import Machine
 
+LEAST = {"top_row": 1}  # of other features 0
 Features = dict[str, int]
 Box = dict[str, tuple[int, int]]
 
@@ -30,7 +31,7 @@ def row_of(features: Features) -> np.ndarray:
 
 
 def anything(rng: random.Random, uses: tuple[str, ...]) -> Features:
-    return {name: rng.randint(0, MOST[name]) for name in uses}
+    return {name: rng.randint(LEAST.get(name, 0), MOST[name]) for name in uses}
 
 
 # --- forms that keep their features until all are counted ---------------------------------------------------------
@@ -121,7 +122,8 @@ class AddedUp(Machine):
 
     def score(self, features: Features) -> int:
         for name, number in features.items():
-            self.memory[self._given[name]] = number
+            # Code for tables counts rows from the top.
+            self.memory[self._given[name]] = 16 - number if name == "top_row" else number
         self.memory[self.names["rotation"]] = features.get("upright", 0)
         self.call("all")
         return int(self.mpu.a)
@@ -132,7 +134,7 @@ def test_every_number_of_every_table_counts() -> None:
     for names in TABLES.tables:
         for half in ("low", "high") if any(name in PAIRS for name in names) else ("",):
             own = [f"{name}_{half}" if name in PAIRS else name for name in names]
-            for case in itertools.product(*(range(MOST[name] + 1) for name in own)):
+            for case in itertools.product(*(range(LEAST.get(name, 0), MOST[name] + 1) for name in own)):
                 features = anything(rng, TABLES.uses) | dict(zip(own, case, strict=True))
                 assert machine.score(features) == TABLES.score(row_of(features))
 

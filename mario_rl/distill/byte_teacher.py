@@ -56,7 +56,8 @@ class ByteTeacher(nn.Module):
     def rate_features(self, drops: Drops) -> npt.NDArray[np.float32]:
         """The logarithms of the probabilities of drops; no game is needed to know them."""
         scores = np.where(drops.open, scores_of(self, drops.features), -np.inf)
-        return np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), NOT_WORTH_RATING).astype(np.float32)
+        all_together = np.where(drops.open.any(axis=1), logsumexp(scores, axis=1), 0.0)
+        return np.maximum(scores - all_together[:, None], NOT_WORTH_RATING).astype(np.float32)
 
 
 @dataclass(frozen=True)

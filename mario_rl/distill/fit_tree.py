@@ -1,50 +1,132 @@
-"""A regression tree that rates drops as a teacher does, grown by scikit-learn and pruned to a number of bytes."""
+"""A regression tree that rates drops as a teacher does, grown by scikit-learn and pruned to a number of bytes.
+
+The tree about whole drops is fitted to the teacher's ratings. The one about halves is fitted to a network that scores
+each half by itself, so that both together rate a drop as the teacher does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor, nn
 
 from mario_rl.distill.chooser import LEAST_SCORE
 from mario_rl.distill.counting import pair_of
 from mario_rl.distill.drops import FEATURES
 from mario_rl.distill.form import MOST_SCORE
+from mario_rl.distill.half_tree import LEAST_LEAF, MOST_LEAF, OF_HALVES, HalfTree, half_values
+from mario_rl.distill.imitation import imitate
 from mario_rl.distill.lessons import Lessons
-from mario_rl.distill.tree import MOST_SCORES, MOST_THRESHOLD, Leaf, Node, Question, Tree, leaves_of
+from mario_rl.distill.questions import MOST_THRESHOLD, Leaf, Node, Question, leaves_of
+from mario_rl.distill.tree import MOST_SCORES, Tree
 
 WORST = -10.0
 """Below this a rating does not matter: nobody would play it."""
 LEAST_WEIGHT = 0.05
 MOST_LEAVES = 2000
 MOST_LEAVES_AS_CODE = 40  # a table is smaller long before
+EPOCHS, LEARNING_RATE, WIDTH = 6, 3e-3, 32
+
+Grown = TypeVar("Grown", Tree, HalfTree)
+Floats = npt.NDArray[np.float64]
 
 
 def fit_tree(lessons: Lessons, names: Sequence[str], most_bytes: int, columns_a_frame: int, seed: int) -> Tree:
     """The largest tree on these features that fits; a ValueError if none does."""
-    from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
-
-    used = [number for number, feature in enumerate(FEATURES) if pair_of(feature) in names]
+    used = [feature for feature in FEATURES if pair_of(feature) in names]
     best = np.where(lessons.rated, lessons.ratings, -np.inf).max(axis=1, keepdims=True)
     wanted = np.maximum(lessons.ratings - best, WORST)[lessons.rated]
-    rows = np.minimum(lessons.drops.features[lessons.rated], MOST_THRESHOLD)[:, used]
-    # Which of the good ones is best matters more than how bad a bad one is.
-    weights = (LEAST_WEIGHT + lessons.probabilities)[lessons.rated]
+    rows = lessons.drops.features[lessons.rated][:, [FEATURES.index(feature) for feature in used]]
 
-    def grown(leaves: int) -> Tree:
-        fitted = DecisionTreeRegressor(max_leaf_nodes=leaves, min_samples_leaf=20, random_state=seed)
-        fitted.fit(rows, wanted, weights)
-        return smallest(_node(fitted.tree_, 0, used), columns_a_frame)
+    def made(root: Node) -> Tree:
+        return smallest(root, columns_a_frame)
 
+    return _largest(_grower(rows, wanted, _weights(lessons), used, seed), made, most_bytes)
+
+
+def fit_half_tree(lessons: Lessons, names: Sequence[str], most_bytes: int, columns_a_frame: int, seed: int) -> HalfTree:
+    """The largest tree about halves, asking about these, that fits; a ValueError if none does."""
+    torch.manual_seed(seed)
+    network = _HalvesNetwork(names)
+    imitate(network, lessons, EPOCHS, LEARNING_RATE, seed)
+    drops = lessons.drops.features[lessons.rated]
+    halves = [half_values(drops, half) for half in ("low", "high")]
+    rows = np.concatenate([np.stack([values[name] for name in names], axis=1) for values in halves])
+    with torch.no_grad():
+        wanted = network.of_half(torch.from_numpy(rows)).double().numpy()
+    weights = np.tile(_weights(lessons), 2)
+
+    def made(root: Node) -> HalfTree:
+        return smallest_about_halves(root, columns_a_frame)
+
+    return _largest(_grower(rows, wanted, weights, names, seed), made, most_bytes)
+
+
+class _HalvesNetwork(nn.Module):
+    """Scores a drop by the sum of what it makes of its halves."""
+
+    def __init__(self, names: Sequence[str]):
+        super().__init__()
+        sizes = [OF_HALVES[name] + 1 for name in names]
+        self._names = names
+        self._starts = torch.tensor([0, *np.cumsum(sizes)[:-1].tolist()])
+        self.vectors = nn.EmbeddingBag(sum(sizes), WIDTH, mode="sum")
+        self.layers = nn.Sequential(nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
+
+    def of_half(self, asked: Tensor) -> Tensor:
+        """[n] of what is asked about halves, [n, names]."""
+        return self.layers(self.vectors(asked.long() + self._starts)).squeeze(-1)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """[n] of features [n, len(FEATURES)]."""
+        rows = features.numpy()
+        halves = [half_values(rows, half) for half in ("low", "high")]
+        asked = [torch.from_numpy(np.stack([values[name] for name in self._names], axis=1)) for values in halves]
+        return self.of_half(asked[0]) + self.of_half(asked[1])
+
+
+def _weights(lessons: Lessons) -> Floats:
+    """Which of the good drops is best matters more than how bad a bad one is."""
+    return (LEAST_WEIGHT + lessons.probabilities)[lessons.rated].astype(np.float64)
+
+
+def _grower(
+    rows: npt.NDArray[np.uint8], wanted: npt.NDArray[Any], weights: Floats, names: Sequence[str], seed: int
+) -> Callable[[int], Node]:
+    """What grows a tree of at most so many leaves; their scores are still real numbers, times a thousand."""
+    from sklearn.tree import DecisionTreeRegressor  # type: ignore[import-untyped]
+
+    # Rows that are alike count as one: there are few different ones, and a tree is grown many times.
+    alike, first, inverse = np.unique(np.minimum(rows, MOST_THRESHOLD), axis=0, return_index=True, return_inverse=True)
+    together = np.bincount(inverse.ravel(), weights, len(first))
+    means = np.bincount(inverse.ravel(), weights * wanted, len(first)) / together
+
+    def grown(leaves: int) -> Node:
+        fitted = DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=seed)
+        fitted.fit(alike, means, together)
+        return _node(fitted.tree_, 0, names)
+
+    return grown
+
+
+def _largest(grown: Callable[[int], Node], made: Callable[[Node], Grown], most_bytes: int) -> Grown:
+    """The tree with the most leaves that fits."""
     fewest, most = 2, MOST_LEAVES
-    tree = grown(fewest)
+    tree = made(grown(fewest))
     if len(tree.compile().code) > most_bytes:
         raise ValueError(f"the smallest tree takes {len(tree.compile().code)} bytes, more than {most_bytes}")
     while fewest < most:
         middle = (fewest + most + 1) // 2
-        larger = grown(middle)
-        if len(larger.compile().code) <= most_bytes:
+        try:
+            larger = made(grown(middle))
+            fits = len(larger.compile().code) <= most_bytes
+        except ValueError:  # more than a table can have
+            fits = False
+        if fits:
             fewest, tree = middle, larger
             if larger.leaves < middle:  # there are no more bottles to tell apart
                 break
@@ -53,29 +135,42 @@ def fit_tree(lessons: Lessons, names: Sequence[str], most_bytes: int, columns_a_
     return tree
 
 
-def _node(fitted: object, number: int, used: Sequence[int]) -> Node:
-    """A node of scikit-learn's, its leaves still with real numbers (times a thousand)."""
-    left, right = fitted.children_left[number], fitted.children_right[number]  # type: ignore[attr-defined]
+def _node(fitted: Any, number: int, names: Sequence[str]) -> Node:
+    left, right = fitted.children_left[number], fitted.children_right[number]
     if left == right:
-        return Leaf(round(1000 * float(fitted.value[number].ravel()[0])))  # type: ignore[attr-defined]
-    feature = FEATURES[used[fitted.feature[number]]]  # type: ignore[attr-defined]
-    threshold = int(np.floor(fitted.threshold[number])) + 1  # type: ignore[attr-defined]
-    return Question(feature, threshold, _node(fitted, left, used), _node(fitted, right, used))
+        return Leaf(round(1000 * float(fitted.value[number].ravel()[0])))
+    threshold = int(np.floor(fitted.threshold[number])) + 1
+    answers = (_node(fitted, child, names) for child in (left, right))
+    return Question(names[fitted.feature[number]], threshold, *answers)
 
 
 def smallest(root: Node, columns_a_frame: int) -> Tree:
     """The tree with its leaves in bytes, as code or as a table, whichever is smaller."""
-    values = np.array([leaf.score for leaf in leaves_of(root)], np.float64)
-    trees = []
-    for inline, levels in ((False, MOST_SCORES), (True, MOST_SCORE)):
-        if inline and len(values) > MOST_LEAVES_AS_CODE:
-            continue
-        scores = in_levels(values, levels)
-        trees.append(Tree(with_scores(root, scores), inline, columns_a_frame=columns_a_frame))
+    values = _values(root)
+    trees = [Tree(with_scores(root, in_levels(values, MOST_SCORES)), columns_a_frame=columns_a_frame)]
+    if len(values) <= MOST_LEAVES_AS_CODE:
+        scores = in_levels(values, MOST_SCORE)
+        trees.append(Tree(with_scores(root, scores), inline=True, columns_a_frame=columns_a_frame))
     return min(trees, key=lambda tree: len(tree.compile().code))
 
 
-def in_levels(values: npt.NDArray[np.float64], levels: int) -> list[int]:
+def smallest_about_halves(root: Node, columns_a_frame: int) -> HalfTree:
+    """The same for a tree about halves."""
+    values = _values(root)
+    scored = with_scores(root, stretched(values, LEAST_LEAF, MOST_LEAF))
+    trees = [
+        HalfTree(scored, inline, columns_a_frame=columns_a_frame)
+        for inline in (False, True)
+        if not inline or len(values) <= MOST_LEAVES_AS_CODE
+    ]
+    return min(trees, key=lambda tree: len(tree.compile().code))
+
+
+def _values(root: Node) -> Floats:
+    return np.array([leaf.score for leaf in leaves_of(root)], np.float64)
+
+
+def in_levels(values: Floats, levels: int) -> list[int]:
     """Scores in the order of the values, of at most so many different ones (as k-means in one dimension has them)."""
     different = np.unique(values)
     if len(different) > levels:
@@ -86,10 +181,13 @@ def in_levels(values: npt.NDArray[np.float64], levels: int) -> list[int]:
                 [values[nearest == k].mean() if (nearest == k).any() else centres[k] for k in range(levels)]
             )
         values = np.sort(centres)[np.abs(values[:, None] - np.sort(centres)).argmin(axis=1)]
-        different = np.unique(values)
-    span = max(float(different[-1] - different[0]), 1e-9)
-    scores = np.round((values - different[0]) / span * (MOST_SCORE - LEAST_SCORE)).astype(int) + LEAST_SCORE
-    return scores.tolist()
+    return stretched(values, LEAST_SCORE, MOST_SCORE)
+
+
+def stretched(values: Floats, least: int, most: int) -> list[int]:
+    """Whole numbers from the least to the most, in proportion to the values."""
+    span = max(float(values.max() - values.min()), 1e-9)
+    return (np.round((values - values.min()) / span * (most - least)).astype(int) + least).tolist()
 
 
 def with_scores(root: Node, scores: Sequence[int]) -> Node:

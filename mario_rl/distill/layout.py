@@ -35,7 +35,7 @@ class Layout:
     viruses: Address
     shared: Address
     capsule: Address
-    kept: Address  # four
+    kept: Address  # five
     highest_virus: Address  # eight
     column_viruses: Address  # eight, and one more
     features: Address

@@ -12,6 +12,7 @@ from typing import Any
 from mario_rl.atomic_file import write_atomically
 from mario_rl.distill.binary import Binary
 from mario_rl.distill.form import Form
+from mario_rl.distill.half_tree import HalfTree
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.lookup import Lookup
 from mario_rl.distill.tables import Tables
@@ -21,7 +22,7 @@ from mario_rl.runs.directory import RunError
 
 FORMAT = "mario-rl cartridge player"
 SUFFIX = ".json"
-FORMS: dict[str, type[Form]] = {form.kind: form for form in (Tree, Tables, Linear, Binary, Lookup, Tiny)}
+FORMS: dict[str, type[Form]] = {form.kind: form for form in (Tree, HalfTree, Tables, Linear, Binary, Lookup, Tiny)}
 
 
 @dataclass(frozen=True)

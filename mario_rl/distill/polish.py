@@ -17,13 +17,15 @@ import numpy.typing as npt
 from mario_rl.distill.binary import Binary
 from mario_rl.distill.drops import MOST, WHIM
 from mario_rl.distill.fit_additive import whole_weights
-from mario_rl.distill.fit_tree import in_levels, with_scores
+from mario_rl.distill.fit_tree import in_levels, stretched, with_scores
 from mario_rl.distill.form import MOST_SCORE, Form
+from mario_rl.distill.half_tree import LEAST_LEAF, MOST_LEAF, HalfTree
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.play import Games, Played, play
+from mario_rl.distill.questions import leaves_of
 from mario_rl.distill.tables import Names, Tables, quantised, size_of
 from mario_rl.distill.tiny import LARGEST_CAPSULE, Tiny
-from mario_rl.distill.tree import Tree, leaves_of
+from mario_rl.distill.tree import Tree
 from mario_rl.environment.drmario.rules import MEDIUM
 
 Vector = npt.NDArray[np.float64]
@@ -63,6 +65,12 @@ def numbers_of(form: Form) -> Numbers | None:
             return replace(form, root=with_scores(form.root, in_levels(vector, levels)))
 
         return Numbers(np.array([leaf.score for leaf in leaves_of(form.root)], np.float64), tree)
+    if isinstance(form, HalfTree):
+
+        def half_tree(vector: Vector) -> Form:
+            return replace(form, root=with_scores(form.root, stretched(vector, LEAST_LEAF, MOST_LEAF)))
+
+        return Numbers(np.array([leaf.score for leaf in leaves_of(form.root)], np.float64), half_tree)
     if isinstance(form, Binary):
         reach = 127 - sum(MOST[name] for name in form.inputs)
 

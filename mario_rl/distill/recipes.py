@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mario_rl.distill.config import KINDS
 from mario_rl.distill.fit_additive import fit_linear, fit_tables
 from mario_rl.distill.fit_binary import fit_binary
-from mario_rl.distill.fit_tree import fit_tree
+from mario_rl.distill.fit_tree import fit_half_tree, fit_tree
 from mario_rl.distill.form import Form
 from mario_rl.distill.lessons import Lessons
 from mario_rl.distill.lookup import SIZES, fit_lookup
@@ -33,6 +33,8 @@ _FEATURES = (
     "ground beside whim",
     "ground whim",
 )
+_ASKED = ("upright wanted ground run_viruses beside", "wanted ground beside", "ground beside")
+"""Of halves."""
 _INPUTS = ("wanted ground run_viruses beside", "wanted ground beside", "ground beside", "ground")
 _UNITS = (8, 4, 2)
 
@@ -52,6 +54,7 @@ def recipes(kind: str, most_bytes: int) -> Iterator[Recipe]:
     elif kind == "linear":
         yield from map(_linear, _FEATURES)
     elif kind == "tree":
+        yield from (_half_tree(text, most_bytes) for text in _ASKED)
         yield from (_tree(text, most_bytes) for text in _FEATURES)
     elif kind == "binary":
         yield from (_binary(text, units) for text in _INPUTS for units in _UNITS)
@@ -74,6 +77,11 @@ def _linear(text: str) -> Recipe:
 
 def _tree(text: str, most_bytes: int) -> Recipe:
     return Recipe(text, lambda lessons, columns, seed: fit_tree(lessons, text.split(), most_bytes, columns, seed))
+
+
+def _half_tree(text: str, most_bytes: int) -> Recipe:
+    name = f"{text}, each half by itself"
+    return Recipe(name, lambda lessons, columns, seed: fit_half_tree(lessons, text.split(), most_bytes, columns, seed))
 
 
 def _binary(text: str, units: int) -> Recipe:

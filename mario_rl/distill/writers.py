@@ -13,7 +13,7 @@ from mario_rl.distill.layout import Layout
 from mario_rl.environment.drmario.memory import ROWS
 
 WIDEST_BESIDE = 7
-KEPT = 4  # bytes in the zero page
+KEPT = 5  # bytes in the zero page
 # Features as code counts them: first what is known of a drop, then of each half, then of the drop once more.
 COUNTED_FIRST = "upright"
 COUNTED = (COUNTED_FIRST, "wanted", "ground", "run_viruses", "beside", "clears", "viruses_gone", "top_row", "gap",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 
 from mario_rl.distill.binary import Binary
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import Form
+from mario_rl.distill.half_tree import LEAST_LEAF, MOST_LEAF, OF_HALVES, HalfTree
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.lookup import Lookup
+from mario_rl.distill.questions import Leaf, Node, Question
 from mario_rl.distill.tables import Tables
 from mario_rl.distill.tiny import Tiny
-from mario_rl.distill.tree import Leaf, Node, Question, Tree
+from mario_rl.distill.tree import Tree
 
 TABLES = Tables(
     {
@@ -47,16 +50,22 @@ BINARY = Binary(
 def random_tree(rng: random.Random, leaves: int, scores: int = 16) -> Node:
     """Of so many leaves; it asks about up to 15 features, as a table can."""
     palette = rng.sample(range(3, 256), scores)
-    asked = [name for name in FEATURES if name not in ("one_colour", "from_wall", "upright")]
+    left_out = ("one_colour", "from_wall", "upright")
+    return _grown(rng, leaves, palette, {name: MOST[name] for name in FEATURES if name not in left_out})
 
-    def grow(count: int) -> Node:
-        if count == 1:
-            return Leaf(rng.choice(palette))
-        feature = rng.choice(asked)
-        left = rng.randint(1, count - 1)
-        return Question(feature, rng.randint(1, min(MOST[feature], 15)), grow(left), grow(count - left))
 
-    return grow(leaves)
+def random_half_tree(rng: random.Random, leaves: int) -> Node:
+    """A tree about halves, of so many leaves."""
+    return _grown(rng, leaves, range(LEAST_LEAF, MOST_LEAF + 1), OF_HALVES)
+
+
+def _grown(rng: random.Random, leaves: int, scores: Sequence[int], most: Mapping[str, int]) -> Node:
+    if leaves == 1:
+        return Leaf(rng.choice(scores))
+    feature = rng.choice(list(most))
+    left = rng.randint(1, leaves - 1)
+    answers = (_grown(rng, count, scores, most) for count in (left, leaves - left))
+    return Question(feature, rng.randint(1, min(most[feature], 15)), *answers)
 
 
 _RNG = random.Random(4)
@@ -69,4 +78,6 @@ FORMS: tuple[Form, ...] = (
     Tree(random_tree(_RNG, 12), inline=True),
     Tree(random_tree(_RNG, 60)),
     Tree(random_tree(_RNG, 400), columns_a_frame=2),
+    HalfTree(random_half_tree(_RNG, 8), inline=True, columns_a_frame=2),
+    HalfTree(random_half_tree(_RNG, 40)),
 )

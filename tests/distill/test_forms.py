@@ -14,9 +14,10 @@ from mario_rl.distill.form import Form, ScoringForm
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.machine import CYCLES_A_CALL, ThinkingMachine
 from mario_rl.distill.player_file import DistilledPlayer, load_player_file, save_player_file
+from mario_rl.distill.questions import Leaf, Question
 from mario_rl.distill.tables import Tables, names_of, size_of
 from mario_rl.distill.tiny import Tiny
-from mario_rl.distill.tree import Leaf, Question, Tree
+from mario_rl.distill.tree import Tree
 from mario_rl.runs.directory import RunError
 from tests.distill.boards import bottles, looked_at
 from tests.distill.example_forms import FORMS, random_tree

@@ -13,12 +13,14 @@ from mario_rl.distill.assembler import Program
 from mario_rl.distill.counting import PAIRS, Counting, slots
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import ScoringForm
+from mario_rl.distill.half_tree import OF_HALVES, START, HalfTree
 from mario_rl.distill.layout import ANTIDOTE
 from mario_rl.distill.machine import ThinkingMachine
+from mario_rl.distill.questions import Leaf, Node, Question, answer
 from mario_rl.distill.tables import Tables
-from mario_rl.distill.tree import Leaf, Node, Tree
+from mario_rl.distill.tree import Tree
 from mario_rl.distill.writers import COUNTED, COUNTED_FIRST
-from tests.distill.example_forms import BINARY, LINEAR, TABLES, random_tree
+from tests.distill.example_forms import BINARY, LINEAR, TABLES, random_half_tree, random_tree
 from tests.distill.machine import Machine
 
 LEAST = {"top_row": 1}  # of other features 0
@@ -53,15 +55,24 @@ class Scored(ThinkingMachine):
 
 
 def boxes(node: Node, box: Box) -> Iterator[tuple[int, Box]]:
-    """The score of every leaf that can be reached, and the least and greatest value of each feature on the way."""
+    """The score of every leaf that can be reached, and the least and greatest value of each feature on the way.
+
+    The box is that of the root: all values there are.
+    """
     if isinstance(node, Leaf):
         yield node.score, box
         return
-    least, most = box.get(node.feature, (0, MOST[node.feature]))
+    least, most = box[node.feature]
     if least < node.threshold:
         yield from boxes(node.no, box | {node.feature: (least, min(most, node.threshold - 1))})
     if most >= node.threshold:
         yield from boxes(node.yes, box | {node.feature: (max(least, node.threshold), most)})
+
+
+def corners(box: Box, rng: random.Random) -> list[Features]:
+    """The lowest and the highest corner, and a place inside."""
+    lowest, highest = ({name: ends[end] for name, ends in box.items()} for end in (0, 1))
+    return [lowest, highest, {name: rng.randint(*ends) for name, ends in box.items()}]
 
 
 @pytest.mark.parametrize(("leaves", "inline"), [(1, True), (1, False), (15, True), (60, False), (500, False)])
@@ -69,12 +80,9 @@ def test_every_leaf_has_its_score_everywhere_in_its_box(leaves: int, inline: boo
     rng = random.Random(leaves)
     tree = Tree(random_tree(rng, leaves), inline)
     machine, reached = Scored(tree), 0
-    for score, box in boxes(tree.root, {}):
+    for score, box in boxes(tree.root, {name: (0, MOST[name]) for name in FEATURES}):
         reached += 1
-        lowest, highest = ({name: ends[end] for name, ends in box.items()} for end in (0, 1))
-        inside = {name: rng.randint(*ends) for name, ends in box.items()}
-        for corner in (lowest, highest, inside):
-            features = anything(rng, tree.uses) | corner
+        for features in corners(box, rng):
             assert machine.score(features) == tree.score(row_of(features)) == score
     assert reached > leaves / 4
 
@@ -87,13 +95,13 @@ def test_weights_and_networks_score_alike_whatever_the_features(form: ScoringFor
         assert machine.score(features) == form.score(row_of(features))
 
 
-# --- tables, which are added as soon as a feature is counted ------------------------------------------------------
+# --- forms that add up what they find, half by half ---------------------------------------------------------------
 
 
 class AddedUp(Machine):
-    """The code of tables around features that are given, not counted: the high half, the low one, then the rest."""
+    """The code of a form around features that are given, not counted: the high half, the low one, then the rest."""
 
-    def __init__(self, form: Tables):
+    def __init__(self, form: Tables | HalfTree):
         p = Program(0xE000)
         layout = ANTIDOTE.layout(p)
         writer = form.writer(p, layout, Counting(p, layout, form.uses))
@@ -137,6 +145,25 @@ def test_every_number_of_every_table_counts() -> None:
             for case in itertools.product(*(range(LEAST.get(name, 0), MOST[name] + 1) for name in own)):
                 features = anything(rng, TABLES.uses) | dict(zip(own, case, strict=True))
                 assert machine.score(features) == TABLES.score(row_of(features))
+
+
+@pytest.mark.parametrize(("leaves", "inline"), [(2, True), (15, True), (2, False), (60, False), (80, False)])
+def test_every_leaf_of_a_tree_about_halves_counts_for_either_half(leaves: int, inline: bool) -> None:
+    rng = random.Random(leaves)
+    tree = HalfTree(Question("ground", 4, random_half_tree(rng, leaves - 1), Leaf(9)), inline)
+    machine, reached = AddedUp(tree), 0
+    for score, box in boxes(tree.root, {name: (0, most) for name, most in OF_HALVES.items()}):
+        for corner, half in itertools.product(corners(box, rng), ("low", "high")):
+            reached += 1
+            other = "high" if half == "low" else "low"
+            own = {f"{name}_{half}" if name in PAIRS else name: number for name, number in corner.items()}
+            features = anything(rng, FEATURES) | own
+            both = machine.score(features)
+            assert both == tree.score(row_of(features))
+            others = {name: features[f"{name}_{other}" if name in PAIRS else name] for name in OF_HALVES}
+            (of_other,) = answer(tree.root, {name: np.array([number]) for name, number in others.items()})
+            assert both == START + score + of_other + features["whim"]
+    assert reached > leaves
 
 
 def test_a_table_that_names_its_own_numbers_is_left_out_and_counts_all_the_same() -> None:

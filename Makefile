@@ -15,7 +15,7 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario selfplay mednafen test-native clean
+.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario selfplay distill mednafen test-native clean
 .DELETE_ON_ERROR:
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make cartridge    assemble Antidote, our own cartridge: mario_rl/roms/antidote.nes"
 	@echo "make drmario      measure the Dr. Mario engine and its bots, rewrite docs/results.md (minutes)"
 	@echo "make selfplay     train agents of Dr. Mario by self-play, measure and package them, rewrite docs/results.md (an hour and more)"
+	@echo "make distill      make players for inside the cartridge, let the ROMs play, rewrite docs/results.md (an hour and more)"
 	@echo "make mednafen     compare our core with Mednafen, measure the server, rewrite docs/results.md (minutes)"
 	@echo "make test-native  the native core's fuzz under address and undefined-behaviour sanitizers"
 	@echo "make setup        only the set-up: .venv with everything installed"
@@ -104,6 +105,11 @@ selfplay: setup
 	$(BIN)/python -m benchmarks.selfplay --run checkpoints/$(RUN)-selfplay \
 		--frames checkpoints/$(RUN)-buttons/player.pt --beside "before PPO=checkpoints/$(RUN)-buttons/imitated.pt" \
 		--beside "cnn=checkpoints/$(RUN)-cnn/player.pt" --package --json benchmarks/results/selfplay.json
+	$(BIN)/python -m benchmarks.report
+
+distill: setup
+	mkdir -p benchmarks/results
+	$(BIN)/python -m benchmarks.distill --package --json benchmarks/results/distill.json
 	$(BIN)/python -m benchmarks.report
 
 mednafen: setup

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import (
+    distill_report,
     drmario_report,
     explore_report,
     reference_report,
@@ -74,7 +75,7 @@ GOALS = {
 }
 
 
-SECTIONS = ("training", "explore", "curriculum", "drmario", "selfplay", "reference", "server")
+SECTIONS = ("training", "explore", "curriculum", "drmario", "selfplay", "distill", "reference", "server")
 
 
 def summary_table(reports: dict[str, dict[str, Any]]) -> str:
@@ -94,6 +95,10 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     if "selfplay" in reports:
         rows = selfplay_report.goal_rows(reports["selfplay"])
         table += "\n" + "\n".join(["| Dr. Mario, self-play | measured | goal |", "|---|---|---|", *rows]) + "\n"
+    if "distill" in reports:
+        rows = distill_report.goal_rows(reports["distill"])
+        head = ["| Dr. Mario, inside the cartridge | measured | goal |", "|---|---|---|"]
+        table += "\n" + "\n".join([*head, *rows]) + "\n"
     real = [("reference", reference_report), ("server", server_report)]
     rows = [row for name, report in real if name in reports for row in report.goal_rows(reports[name])]
     if rows:
@@ -110,6 +115,7 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
     sections += drmario_report.drmario_section(reports["drmario"]) if "drmario" in reports else ""
     sections += selfplay_report.selfplay_section(reports["selfplay"]) if "selfplay" in reports else ""
+    sections += distill_report.distill_section(reports["distill"]) if "distill" in reports else ""
     sections += reference_report.reference_section(reports["reference"]) if "reference" in reports else ""
     sections += server_report.server_section(reports["server"]) if "server" in reports else ""
     consoles = [

@@ -29,6 +29,7 @@ from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.runs.directory import RunError
 
 LEVELS = (5, 10, 15)
+AS_GOOD = 1.15  # times the least cost in play
 CYCLES_TO_SPARE = 300  # below the limit: bottles may come that were not among the lessons
 Say = Callable[[str], None]
 
@@ -48,13 +49,34 @@ class Stage:
     """The most that a call took."""
 
 
+@dataclass(frozen=True)
+class School:
+    """What players of all forms are distilled from."""
+
+    teacher: ByteTeacher
+    lessons: Lessons
+    stage: Stage
+    """How the teacher plays."""
+
+
 def distill(teacher: Teacher, config: DistillConfig, say: Say) -> DistilledPlayer:
     """The player; a RunError if nothing of that kind fits into so many bytes."""
+    return graduate(school_of(teacher, config, say), config, say)
+
+
+def school_of(teacher: Teacher, config: DistillConfig, say: Say) -> School:
+    """The first stage, which is the same for all forms."""
     schooling = Schooling(rounds=config.rounds, games=config.games)
     byte_teacher, lessons = teach(teacher, schooling, config.seed, say)
-    stages = [measured("teacher on the cartridge's features", byte_teacher, config.test_games)]
-    say(shown(stages[-1]))
-    form, recipe, lessons = fitted(byte_teacher, lessons, config, say)
+    stage = measured("teacher on the cartridge's features", byte_teacher, config.test_games)
+    say(shown(stage))
+    return School(byte_teacher, lessons, stage)
+
+
+def graduate(school: School, config: DistillConfig, say: Say) -> DistilledPlayer:
+    """The other stages: a player of the form and size that are wanted."""
+    stages = [school.stage]
+    form, recipe, lessons = fitted(school.teacher, school.lessons, config, say)
     stages.append(measured(f"{config.form}, fitted", form, config.test_games, lessons))
     say(shown(stages[-1]))
     polished, interrupted = polish(form, Polishing(config.polish_minutes), config.seed, say)
@@ -77,14 +99,13 @@ def fitted(teacher: ByteTeacher, lessons: Lessons, config: DistillConfig, say: S
     for recipe in recipes(config.form, config.bytes):
         try:
             form = recipe.make(own, 1, config.seed)
+            size = len(form.compile().code)
+            if size > config.bytes:
+                raise ValueError(f"the smallest {config.form} takes {size} bytes, more than {config.bytes}")
+            form, had = student(teacher, form, recipe, own, config)
         except ValueError as problem:
             smallest = str(problem)
             continue
-        size = len(form.compile().code)
-        if size > config.bytes:
-            smallest = f"the smallest {config.form} takes {size} bytes, more than {config.bytes}"
-            continue
-        form, had = student(teacher, form, recipe, own, config)
         worth = validation_costs([form], Polishing(), config.seed)[0]
         size = len(form.compile().code)
         say(f"{config.form} of {recipe.name}: {size} bytes, {form.thinks} frames of thought, cost in play {worth:.3f}")
@@ -93,7 +114,9 @@ def fitted(teacher: ByteTeacher, lessons: Lessons, config: DistillConfig, say: S
             break
     if not found:
         raise RunError(f"no {config.form} fits: {smallest}")
-    _, best, name, had = min(found, key=lambda one: one[0])
+    # Of those that play about alike the one with the most in it: there is more to polish.
+    most = AS_GOOD * min(worth for worth, _, _, _ in found)
+    _, best, name, had = next(one for one in found if one[0] <= most)
     return best, name, had
 
 
@@ -113,16 +136,16 @@ def student(
 
 
 def fastest(form: Form, recipe: Recipe, lessons: Lessons, config: DistillConfig) -> Form:
-    """The same form thinking about as many columns in a frame as there is time for."""
+    """The same form thinking about as many columns in a frame as there is time for; a ValueError if that is none."""
     if not isinstance(form, ScoringForm):
         return form
     for columns in SPEEDS:
         faster = replace(form, columns_a_frame=columns)
         if len(faster.compile().code) > config.bytes:
             continue
-        if columns == 1 or worst_call(faster, lessons.drops) <= CYCLES_A_CALL - CYCLES_TO_SPARE:
+        if worst_call(faster, lessons.drops) <= CYCLES_A_CALL - CYCLES_TO_SPARE:
             return faster
-    return form
+    raise ValueError(f"a {config.form} of {recipe.name} takes more than {CYCLES_A_CALL:,} cycles for a column")
 
 
 def measured(name: str, player: Chooser, games: int, lessons: Lessons | None = None) -> Stage:

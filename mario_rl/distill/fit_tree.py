@@ -121,14 +121,15 @@ def _largest(grown: Callable[[int], Node], made: Callable[[Node], Grown], most_b
         raise ValueError(f"the smallest tree takes {len(tree.compile().code)} bytes, more than {most_bytes}")
     while fewest < most:
         middle = (fewest + most + 1) // 2
+        root = grown(middle)
         try:
-            larger = made(grown(middle))
+            larger = made(root)
             fits = len(larger.compile().code) <= most_bytes
         except ValueError:  # more than a table can have
             fits = False
         if fits:
             fewest, tree = middle, larger
-            if larger.leaves < middle:  # there are no more bottles to tell apart
+            if len(leaves_of(root)) < middle:  # there are no more drops to tell apart
                 break
         else:
             most = middle - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -17,8 +18,10 @@ from mario_rl.distill.tiny import Tiny
 
 # Features by their cost in code; "upright" alone says nothing, but what a half lies on means more with it.
 _TABLES = (
-    "upright*wanted*ground wanted*ground*run_viruses ground*beside clears viruses_gone whim",
-    "upright*wanted*ground ground*beside run_viruses clears viruses_gone whim",
+    "upright*wanted*ground wanted*ground*run_viruses ground*beside clears viruses_gone top_row gap column_viruses whim",
+    "upright*wanted*ground wanted*ground*run_viruses ground*beside clears viruses_gone top_row whim",
+    "upright*wanted*ground ground*beside run_viruses clears viruses_gone top_row whim",
+    "upright*wanted*ground beside run_viruses top_row whim",
     "upright*wanted*ground beside run_viruses whim",
     "upright*wanted*ground beside whim",
     "wanted*ground beside whim",
@@ -26,6 +29,7 @@ _TABLES = (
     "ground whim",
 )
 _FEATURES = (
+    "upright wanted ground run_viruses beside clears viruses_gone top_row gap column_viruses whim",
     "upright wanted ground run_viruses beside clears viruses_gone top_row whim",
     "upright wanted ground run_viruses beside whim",
     "wanted ground run_viruses beside whim",
@@ -36,7 +40,7 @@ _FEATURES = (
 _ASKED = ("upright wanted ground run_viruses beside", "wanted ground beside", "ground beside")
 """Of halves."""
 _INPUTS = ("wanted ground run_viruses beside", "wanted ground beside", "ground beside", "ground")
-_UNITS = (8, 4, 2)
+_UNITS = (16, 8, 4, 2)
 
 
 class Recipe(NamedTuple):
@@ -54,8 +58,10 @@ def recipes(kind: str, most_bytes: int) -> Iterator[Recipe]:
     elif kind == "linear":
         yield from map(_linear, _FEATURES)
     elif kind == "tree":
-        yield from (_half_tree(text, most_bytes) for text in _ASKED)
-        yield from (_tree(text, most_bytes) for text in _FEATURES)
+        for asked, features in itertools.zip_longest(_ASKED, _FEATURES):
+            if asked is not None:
+                yield _half_tree(asked, most_bytes)
+            yield _tree(features, most_bytes)
     elif kind == "binary":
         yield from (_binary(text, units) for text in _INPUTS for units in _UNITS)
     elif kind == "lookup":

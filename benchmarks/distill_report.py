@@ -25,6 +25,8 @@ def goal_rows(report: Figures) -> list[str]:
                  found["bytes"] > found["budget"])
         )  # fmt: skip
         for level, least in LEAST_CLEAR_RATES[found["size"]].items():
+            if level not in levels:
+                continue
             rate = levels[level]["rate"]
             goal = "always" if least == 1 else f"at least {100 * least:g} %"
             says = f"{found['size']} clears level {level} MED, as the ROM, of {levels[level]['games']}"
@@ -138,7 +140,7 @@ def forms_table(report: Figures) -> str:
     rows = []
     for found in report["players"]:
         rates = {level["level"]: level["rate"] for level in found["levels"]}
-        together = 100 * sum(rates[level] for level in (5, 10, 15))
+        together = 100 * sum(rates[level["level"]] for level in report["best"][0]["levels"])
         rows.append(
             [f"{found['budget']:,}", _form(found), f"{found['bytes']:,}", str(_cycles(found)),
              *(f"{100 * rates[level]:.0f} %" for level in levels), f"{100 * together / found['bytes']:.1f}"]

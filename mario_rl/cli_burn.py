@@ -31,7 +31,7 @@ def burn(
         Path,
         typer.Argument(
             metavar="PLAYER.json",
-            help="A player that `mario-rl distill` made.",
+            help="A player that `mario-rl distill` made, or one of the package: tiny, small, large.",
             show_default=False,
         ),
     ],

@@ -28,7 +28,9 @@ def distill(
     player: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PLAYER.json]", help="With --explain: a player that was distilled before.", show_default=False
+            metavar="[PLAYER.json]",
+            help="With --explain: a player that was distilled before, or one of the package: tiny, small, large.",
+            show_default=False,
         ),
     ] = None,
     output: Annotated[
@@ -79,9 +81,9 @@ def _explain(player: Path, explain: bool, chosen: dict[str, Any]) -> None:
     if not explain or chosen:
         raise Mistake(f"{player} is distilled already: `mario-rl distill {player} --explain` says how it decides")
     with mistakes_in_one_line():
-        from mario_rl.distill.player_file import load_player_file
+        from mario_rl.distill.player_file import distilled_file, load_player_file
 
-        print(load_player_file(player).form.explain())
+        print(load_player_file(distilled_file(player)).form.explain())
 
 
 _BEGUN = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def test_the_examples_of_a_page_run_one_after_the_other(
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_little_tree_is_as_generated() -> None:
+    spec = importlib.util.spec_from_file_location("make_little_tree", SOURCE_TREE / "docs" / "make_little_tree.py")
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = script.PAGE.read_text()
+    assert script.with_block(page) == page
 
 
 def test_the_readme_is_short() -> None:

@@ -29,7 +29,7 @@ from mario_rl.environment.drmario.seeds import random_state
 from mario_rl.runs.directory import RunError
 
 LEVELS = (5, 10, 15)
-AS_GOOD = 1.15  # times the least cost in play
+AS_GOOD = 1.25  # times the least cost in play
 CYCLES_TO_SPARE = 300  # below the limit: bottles may come that were not among the lessons
 Say = Callable[[str], None]
 

@@ -42,7 +42,8 @@ def save_player_file(file: Path, player: DistilledPlayer) -> None:
         "form": player.form.as_values(),
         "card": dict(player.card),
     }
-    write_atomically(file, (json.dumps(found, indent=1) + "\n").encode())
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in found.items()]
+    write_atomically(file, ("{\n " + ",\n ".join(lines) + "\n}\n").encode())
 
 
 def packaged_distilled() -> dict[str, Path]:

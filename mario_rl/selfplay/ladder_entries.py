@@ -71,9 +71,10 @@ def identity(source: str, checkpoints: Path = CHECKPOINTS) -> str:
 
 
 def _everybody() -> list[str]:
+    from mario_rl.distill.player_file import packaged_distilled
     from mario_rl.selfplay.player_file import packaged_players
 
-    return [*BOTS, *packaged_players()]
+    return [*BOTS, *packaged_players(), *packaged_distilled()]
 
 
 def _digest(content: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.selfplay_report import ladder_table
 from benchmarks.tables import in_brackets, number, table
 
 Figures = dict[str, Any]
@@ -207,23 +208,6 @@ def proofs_table(report: Figures) -> str:
     head = ["", "cycles a call, at most", "late frames", "bottles chosen otherwise than by the mirror",
             "games as its mirror's, on our console", "in Mednafen"]  # fmt: skip
     return table(head, rows)
-
-
-def ladder_table(report: Figures) -> str:
-    """One row a player, the best first."""
-    rows = [
-        [
-            str(place),
-            player["name"],
-            f"{player['rating']:.0f}",
-            f"{player['low']:.0f} to {player['high']:.0f}",
-            str(player["games"]),
-            f"{100 * player['score']:.1f} %",
-        ]
-        for place, player in enumerate(report["ladder"]["players"], 1)
-    ]
-    anchor = report["ladder"]["anchor"] or "the average"
-    return table(["", "", f"rating (Elo, {anchor} is 0)", "95 % interval", "games", "score"], rows)
 
 
 def commands(report: Figures) -> list[str]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mario_rl.distill.assembler import Program, at, high, low, through, value
-from mario_rl.distill.counting import Counting, Writer
+from mario_rl.distill.counting import Counting
+from mario_rl.distill.half_counting import Writer
 from mario_rl.distill.layout import ANTIDOTE, EMPTY, Layout, Memory
 from mario_rl.distill.listing import Assembled
 from mario_rl.emulators.base import DOWN, LEFT, RIGHT, A

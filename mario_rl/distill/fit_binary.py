@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from mario_rl.distill.binary import BITS, Binary
 from mario_rl.distill.chooser import LEAST_SCORE
-from mario_rl.distill.counting import slots
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import MOST_SCORE
+from mario_rl.distill.half_counting import slots
 from mario_rl.distill.imitation import imitate
 from mario_rl.distill.lessons import Lessons
 from mario_rl.distill.tables import features_of

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from mario_rl.distill.chooser import LEAST_SCORE
-from mario_rl.distill.counting import pair_of
 from mario_rl.distill.drops import FEATURES
 from mario_rl.distill.form import MOST_SCORE
+from mario_rl.distill.half_counting import pair_of
 from mario_rl.distill.half_tree import LEAST_LEAF, MOST_LEAF, OF_HALVES, HalfTree, half_values
 from mario_rl.distill.imitation import imitate
 from mario_rl.distill.lessons import Lessons

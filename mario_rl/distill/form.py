@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import IN_ANTIDOTE, LEAST_SCORE, Place, compile_player
-from mario_rl.distill.counting import Counting, Writer
+from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import DROP_COLUMNS, DROP_ROTATIONS, DROPS, Drops
+from mario_rl.distill.half_counting import Writer
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.listing import Assembled
 from mario_rl.environment.drmario.memory import COLUMNS

@@ -7,34 +7,33 @@ score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.assembler import Address, Program, at, value
 from mario_rl.distill.chooser import LEAST_SCORE
-from mario_rl.distill.counting import PAIRS, Counting, Writer, slots
+from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST, MOST_WHIM, WHIM
-from mario_rl.distill.form import MOST_SCORE, ScoringForm
+from mario_rl.distill.form import MOST_SCORE
+from mario_rl.distill.half_counting import PAIRS, Writer, slots
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.questions import (
-    Node,
     answer,
-    as_plain_values,
     check_questions,
     explained,
     features_asked,
     leaves_of,
-    node_of,
     table_of,
     write_as_code,
     write_comparison,
     write_step,
     write_table,
 )
+from mario_rl.distill.tree import TreeForm
 from mario_rl.distill.writers import COUNTED, COUNTED_FIRST, KEPT
 
 LEAF = 0x80
@@ -47,14 +46,10 @@ assert START + 2 * LEAST_LEAF == LEAST_SCORE
 
 
 @dataclass(frozen=True)
-class HalfTree(ScoringForm):
+class HalfTree(TreeForm):
     """A tree of questions about a half."""
 
     kind: ClassVar[str] = "half-tree"
-
-    root: Node
-    inline: bool = False
-    """As code, not as a table."""
 
     def __post_init__(self) -> None:
         check_questions(self.root, OF_HALVES)
@@ -79,18 +74,21 @@ class HalfTree(ScoringForm):
         of_halves = [f"{name}_low" if name in PAIRS else name for name in self.asked]
         return slots([*of_halves, WHIM])
 
-    @property
-    def leaves(self) -> int:
-        """How many there are."""
-        return len(leaves_of(self.root))
-
     def score(self, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """See `ScoringForm.score`."""
         rows = features.reshape(-1, features.shape[-1])
         total = START + rows[:, FEATURES.index(WHIM)].astype(np.int64)
         for half in ("low", "high"):
-            total += answer(self.root, half_values(rows, half))
+            values = half_values(rows, half)
+            total += self._worth[tuple(values[name] for name in OF_HALVES)]
         return total.reshape(features.shape[:-1])
+
+    @cached_property
+    def _worth(self) -> npt.NDArray[np.int64]:
+        """What a half scores, by all there is to ask about it: there are few cases, and many drops are looked at."""
+        sizes = [most + 1 for most in OF_HALVES.values()]
+        cases = np.indices(sizes, np.uint8).reshape(len(sizes), -1)
+        return answer(self.root, dict(zip(OF_HALVES, cases, strict=True))).reshape(sizes)
 
     def table(self) -> bytes:
         """The nodes in bytes."""
@@ -100,16 +98,6 @@ class HalfTree(ScoringForm):
     def writer(self, program: Program, layout: Layout, counting: Counting) -> Writer:
         """See `ScoringForm.writer`."""
         return _Writer(program, layout, self)
-
-    def as_values(self) -> dict[str, Any]:
-        """See `Form.as_values`."""
-        return {"root": as_plain_values(self.root), "inline": self.inline, "columns_a_frame": self.columns_a_frame}
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> HalfTree:
-        """See `Form.from_values`."""
-        root = node_of(values["root"])
-        return cls(root, bool(values["inline"]), columns_a_frame=int(values["columns_a_frame"]))
 
     def explain(self) -> str:
         """See `Form.explain`."""

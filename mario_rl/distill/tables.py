@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import LEAST_SCORE
-from mario_rl.distill.counting import PAIRS, Counting, Writer, slots
+from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST, WHIM
 from mario_rl.distill.form import ScoringForm, check_range
+from mario_rl.distill.half_counting import PAIRS, Writer, slots
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.words import WORDS
 from mario_rl.distill.writers import COUNTED, COUNTED_FIRST, AddingWriter, width

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.assembler import Program, at, high, low, through, value
-from mario_rl.distill.counting import Counting, Writer
+from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import ScoringForm, check_range
+from mario_rl.distill.half_counting import Writer
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.questions import (
     Node,
@@ -41,14 +42,34 @@ NARROW = 256  # bytes that one index reaches
 
 
 @dataclass(frozen=True)
-class Tree(ScoringForm):
-    """A tree of questions about the whole drop."""
-
-    kind: ClassVar[str] = "tree"
+class TreeForm(ScoringForm):
+    """A form that is a tree of questions."""
 
     root: Node
     inline: bool = False
     """As code, not as a table."""
+
+    @property
+    def leaves(self) -> int:
+        """How many there are."""
+        return len(leaves_of(self.root))
+
+    def as_values(self) -> dict[str, Any]:
+        """See `Form.as_values`."""
+        return {"root": as_plain_values(self.root), "inline": self.inline, "columns_a_frame": self.columns_a_frame}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """See `Form.from_values`."""
+        root = node_of(values["root"])
+        return cls(root, bool(values["inline"]), columns_a_frame=int(values["columns_a_frame"]))
+
+
+@dataclass(frozen=True)
+class Tree(TreeForm):
+    """A tree of questions about the whole drop."""
+
+    kind: ClassVar[str] = "tree"
 
     def __post_init__(self) -> None:
         check_questions(self.root, MOST)
@@ -61,11 +82,6 @@ class Tree(ScoringForm):
         """See `ScoringForm.uses`."""
         asked = features_asked(self.root)
         return tuple(name for name in FEATURES if name in asked)
-
-    @property
-    def leaves(self) -> int:
-        """How many there are."""
-        return len(leaves_of(self.root))
 
     @property
     def scores(self) -> list[int]:
@@ -90,16 +106,6 @@ class Tree(ScoringForm):
         leaves = {score: LEAF | number for number, score in enumerate(self.scores)}
         narrow = table_of(self.root, numbers, leaves)
         return narrow if len(narrow) <= NARROW else table_of(self.root, numbers, leaves, distance_bytes=2)
-
-    def as_values(self) -> dict[str, Any]:
-        """See `Form.as_values`."""
-        return {"root": as_plain_values(self.root), "inline": self.inline, "columns_a_frame": self.columns_a_frame}
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Tree:
-        """See `Form.from_values`."""
-        root = node_of(values["root"])
-        return cls(root, bool(values["inline"]), columns_a_frame=int(values["columns_a_frame"]))
 
     def explain(self) -> str:
         """See `Form.explain`."""

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mario_rl.distill.counting import slots
 from mario_rl.distill.drops import DROPS, FEATURES, MOST, NOWHERE, Drops
+from mario_rl.distill.half_counting import slots
 from mario_rl.distill.linear import Linear
 from mario_rl.distill.machine import ThinkingMachine
 from tests.distill.boards import Board, bottles, looked_at, random_board

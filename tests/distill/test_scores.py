@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from mario_rl.distill.assembler import Program
-from mario_rl.distill.counting import PAIRS, Counting, slots
+from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import ScoringForm
+from mario_rl.distill.half_counting import PAIRS, slots
 from mario_rl.distill.half_tree import OF_HALVES, START, HalfTree
 from mario_rl.distill.layout import ANTIDOTE
 from mario_rl.distill.machine import ThinkingMachine

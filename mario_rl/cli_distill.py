@@ -28,7 +28,7 @@ def distill(
     player: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PLAYER.json]",
+            metavar="PLAYER.json",
             help="With --explain: a player that was distilled before, or one of the package: tiny, small, large.",
             show_default=False,
         ),

@@ -19,6 +19,7 @@ from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.half_counting import PAIRS, Writer, slots
 from mario_rl.distill.layout import Layout
 from mario_rl.distill.words import WORDS
+from mario_rl.distill.words import case as in_words
 from mario_rl.distill.writers import COUNTED, COUNTED_FIRST, AddingWriter, width
 
 Names = tuple[str, ...]
@@ -90,7 +91,7 @@ class Tables(ScoringForm):
             lines.append(f"- {', and '.join(WORDS[name].title for name in names)} ({each}):")
             cases = itertools.product(*(range(MOST[features_of(name)[0]] + 1) for name in names))
             for case, points in zip(cases, numbers, strict=True):
-                said = "; ".join(WORDS[name].value(number) for name, number in zip(names, case, strict=True))
+                said = ", ".join(itertools.starmap(in_words, zip(names, case, strict=True)))
                 lines.append(f"    {said}: {points:+d}")
         return "\n".join(lines)
 

@@ -46,6 +46,19 @@ WORDS = {
 }
 
 
+def case(name: str, number: int) -> str:
+    """What it means that a feature, or a half's, has this value; to be read among others."""
+    return _CASES[name][number] if name in _CASES else WORDS[name].value(number) + _BEHIND.get(name, "")
+
+
+_CASES = {
+    "upright": ("flat", "upright"),
+    "wanted": ("no virus in its column", "its highest virus of another colour", "its highest virus of the same colour"),
+    "ground": tuple(f"on {_GROUNDS(number)}" for number in range(7)),
+}
+_BEHIND = {"beside": " beside it", "run_viruses": " below"}
+
+
 def question(feature: str, threshold: int) -> str:
     """Whether a feature is at least a threshold, as a question."""
     name = feature.removesuffix("_low").removesuffix("_high")

@@ -128,7 +128,7 @@ def measure(folder: Path, program: Program, jobs: int, picture: Path) -> dict[st
     configs = [config_of(form, size.bytes, program) for size in SIZES for form in size.forms]
     folder.mkdir(parents=True, exist_ok=True)
     distil_missing(configs, folder, jobs)
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=take_a_core) as pool:
         players = list(
             pool.map(judge, [file_of(folder, config) for config in configs], [program.other_games] * len(configs))
         )
@@ -145,6 +145,12 @@ def measure(folder: Path, program: Program, jobs: int, picture: Path) -> dict[st
         "best": proofs,
         "ladder": ladder(proofs, folder, program, picture),
     }
+
+
+def take_a_core() -> None:
+    """For a process of several that play at the same time: more threads than cores only get into each other's way."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
 
 
 def config_of(form: str, most_bytes: int, program: Program) -> DistillConfig:

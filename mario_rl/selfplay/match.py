@@ -133,6 +133,11 @@ def play_match(
     return [records[number] for number in range(len(schedule))]
 
 
+def _cores() -> int:
+    """Those this process may use: whoever plays several matches side by side gives each its own."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class _Tables:
     """Where the games are played, one a lane."""
 
@@ -156,7 +161,7 @@ class _Tables:
                 rom=conditions.rom,
             )
             # With few games a frame is over before other threads have woken up.
-            threads = max(1, min(os.cpu_count() or 1, lanes // 4))
+            threads = max(1, min(_cores(), lanes // 4))
             opener = open_games if self._cartridge is None else self._cartridge.open_games
             self._games = opener(settings, lanes, threads)
         except (ValueError, RemoteError) as problem:

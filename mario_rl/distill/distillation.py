@@ -18,7 +18,7 @@ from mario_rl.distill.byte_teacher import ByteTeacher, Schooling, teach
 from mario_rl.distill.chooser import SPEEDS
 from mario_rl.distill.config import DistillConfig
 from mario_rl.distill.form import Form, ScoringForm
-from mario_rl.distill.lessons import Lessons, joined, lessons_of
+from mario_rl.distill.lessons import Lessons, bottles_of, joined, lessons_of
 from mario_rl.distill.machine import CYCLES_A_CALL, worst_call
 from mario_rl.distill.play import Chooser, Games, play
 from mario_rl.distill.player_file import DistilledPlayer
@@ -30,6 +30,7 @@ from mario_rl.runs.directory import RunError
 
 LEVELS = (5, 10, 15)
 AS_GOOD = 1.25  # times the least cost in play
+BOTTLES_IN_TIME = 1000
 CYCLES_TO_SPARE = 300  # below the limit: bottles may come that were not among the lessons
 Say = Callable[[str], None]
 
@@ -82,6 +83,7 @@ def graduate(school: School, config: DistillConfig, say: Say) -> DistilledPlayer
     polished, interrupted = polish(form, Polishing(config.polish_minutes), config.seed, say)
     if len(polished.compile().code) > config.bytes:  # a table that was its own index no longer is
         polished = form
+    polished = in_time(polished, config.seed)
     if polished != form:
         stages.append(measured(f"{config.form}, polished", polished, config.test_games, lessons))
         say(shown(stages[-1]))
@@ -146,6 +148,18 @@ def fastest(form: Form, recipe: Recipe, lessons: Lessons, config: DistillConfig)
         if worst_call(faster, lessons.drops) <= CYCLES_A_CALL - CYCLES_TO_SPARE:
             return faster
     raise ValueError(f"a {config.form} of {recipe.name} takes more than {CYCLES_A_CALL:,} cycles for a column")
+
+
+def in_time(form: Form, seed: int) -> Form:
+    """The same form, thinking about fewer columns in a frame if it was too slow for one of many bottles of its own."""
+    if not isinstance(form, ScoringForm):
+        return form
+    bottles = bottles_of(form, BOTTLES_IN_TIME, seed)
+    for columns in SPEEDS:
+        slower = replace(form, columns_a_frame=min(columns, form.columns_a_frame))
+        if worst_call(slower, bottles, BOTTLES_IN_TIME) <= CYCLES_A_CALL - CYCLES_TO_SPARE:
+            return slower
+    return replace(form, columns_a_frame=1)
 
 
 def measured(name: str, player: Chooser, games: int, lessons: Lessons | None = None) -> Stage:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from mario_rl.distill.drops import Drops
 from mario_rl.distill.play import Chooser, Games, Rounds
-from mario_rl.distill.teacher import Teacher
+from mario_rl.distill.teacher import Floats, Teacher
 from mario_rl.environment.drmario.memory import HIGHEST_LEVEL
-from mario_rl.environment.drmario.rules import MEDIUM
+from mario_rl.environment.drmario.rules import MEDIUM, RulesBatch
 
 CAPSULES_A_VIRUS = 4.0  # games that take longer are not worth looking at any longer
 NOT_WORTH_RATING = -30.0  # the logarithm of next to no probability
@@ -49,6 +49,20 @@ def joined(parts: Sequence[Lessons]) -> Lessons:
     drops = Drops(*(np.concatenate(arrays) for arrays in zip(*(part.drops for part in parts), strict=True)))
     ratings, rated = (np.concatenate([part[number] for part in parts]) for number in (1, 2))
     return Lessons(drops, ratings, rated)
+
+
+class _Nobody:
+    """A teacher without an opinion."""
+
+    def rate(self, games: RulesBatch, lanes: npt.NDArray[np.intp], drops: Drops) -> Floats:
+        """See `Teacher.rate`."""
+        return np.zeros(drops.ids.shape)
+
+
+def bottles_of(player: Chooser, count: int, seed: int) -> Drops:
+    """About so many bottles that a player's own games lead to, at all levels."""
+    seen = lessons_of(player, _Nobody(), max(8, count // 25), np.random.default_rng(seed), share=0.5)
+    return seen.drops.some(np.linspace(0, seen.bottles - 1, min(count, seen.bottles)).astype(np.intp))
 
 
 def lessons_of(player: Chooser, teacher: Teacher, games: int, random: np.random.Generator, share: float) -> Lessons:

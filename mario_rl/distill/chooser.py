@@ -94,17 +94,7 @@ def _survey(p: Program, m: Layout, counting: Counting) -> None:
     p("ldx", value(COLUMNS - 1))
     p("stx", m.column)
     p.label("survey_column")
-    p("txa")
-    p("tay")
-    p.label("survey_empty")
-    p("lda", through(m.field))
-    p("cmp", value(EMPTY))
-    p("bcc", "survey_found")
-    p("tya")
-    p("adc", value(7), "and the carry: a row down")
-    p("tay")
-    p("bpl", "survey_empty")
-    p.label("survey_found")
+    write_fall(p, m)
     write_top(p, m)
     counting.survey_column()
     p("dex")
@@ -131,6 +121,21 @@ def _survey(p: Program, m: Layout, counting: Counting) -> None:
     p("bne", "bar_right")
 
 
+def write_fall(p: Program, m: Layout) -> None:
+    """Leave the highest piece of column X in Y, as a cell; below the floor if the column is empty."""
+    p("txa")
+    p("tay")
+    p.label("survey_empty")
+    p("lda", through(m.field))
+    p("cmp", value(EMPTY))
+    p("bcc", "survey_found")
+    p("tya")
+    p("adc", value(7), "and the carry: a row down")
+    p("tay")
+    p("bpl", "survey_empty")
+    p.label("survey_found")
+
+
 def write_top(p: Program, m: Layout) -> None:
     """Note Y as the top of column X."""
     if p.is_in_zero_page(m.tops):
@@ -144,9 +149,12 @@ def _steering(p: Program, m: Layout, place: Place) -> None:
     p.label("steer")
     p("ldy", m.column)
     p("bpl", "ponder", "there is more to think about")
-    p("lda", m.frame_counter)
-    p("lsr", comment="press before odd frames, in which DOWN counts, release before even ones")
-    p("bcs" if place.presses_in == 0 else "bcc", "done")
+    write_taps(p, m, place)
+
+
+def write_taps(p: Program, m: Layout, place: Place) -> None:
+    """The steering: in every second frame a tap, to the side and by a quarter at once; when all is right, DOWN."""
+    write_release(p, m, place)
     write_move(p, m)
     p("ldy", at(m.capsule_rotation, "x"))
     p("cpy", m.target_rotation)
@@ -154,6 +162,13 @@ def _steering(p: Program, m: Layout, place: Place) -> None:
     p("ora", value(A), "by a quarter")
     p("and", value(A | LEFT | RIGHT), "but do not drop it meanwhile")
     write_press(p, m)
+
+
+def write_release(p: Program, m: Layout, place: Place) -> None:
+    """The beginning of the steering: nothing is pressed in every second frame."""
+    p("lda", m.frame_counter)
+    p("lsr", comment="press before odd frames, in which DOWN counts, release before even ones")
+    p("bcs" if place.presses_in == 0 else "bcc", "done")
 
 
 def write_move(p: Program, m: Layout) -> None:

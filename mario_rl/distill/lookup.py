@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.assembler import Program, at, through, value
-from mario_rl.distill.chooser import IN_ANTIDOTE, TWO_ROWS, Place, write_head, write_move, write_press
+from mario_rl.distill.chooser import IN_ANTIDOTE, TWO_ROWS, Place, write_fall, write_head, write_taps
 from mario_rl.distill.drops import DROPS, LEAST_TOP, Drops, tops
-from mario_rl.distill.layout import EMPTY
 from mario_rl.distill.listing import Assembled
-from mario_rl.emulators.base import LEFT, RIGHT, A
 from mario_rl.environment.drmario.memory import COLUMNS, POP, ROWS
 
 NONE = 8  # instead of a column
@@ -66,17 +64,7 @@ class Lookup:
             p("sta", deepest + number)
         p("ldx", value(COLUMNS - 1))
         p.label("next_column")
-        p("txa")
-        p("tay")
-        p.label("empty")
-        p("lda", through(m.field))
-        p("cmp", value(EMPTY))
-        p("bcc", "found")
-        p("tya")
-        p("adc", value(7), "and the carry: a row down")
-        p("tay")
-        p("bpl", "empty")
-        p.label("found")
+        write_fall(p, m)
         p("cpy", value(TWO_ROWS))
         p("bcc", "passed", "no room")
         p("cpy", deepest + 2)
@@ -124,16 +112,7 @@ class Lookup:
         p("sta", m.target_x)
         p("rts")
         p.label("steer")
-        p("lda", m.frame_counter)
-        p("lsr", comment="press before odd frames, in which DOWN counts, release before even ones")
-        p("bcs" if place.presses_in == 0 else "bcc", "done")
-        write_move(p, m)
-        p("ldy", at(m.capsule_rotation, "x"))
-        p("cpy", m.target_rotation)
-        p("beq", "press")
-        p("ora", value(A), "by a quarter")
-        p("and", value(A | LEFT | RIGHT), "but do not drop it meanwhile")
-        write_press(p, m)
+        write_taps(p, m, place)
         p.label("table", "column x 4 + rotation")
         for start in range(0, len(self.table), 16):
             p.data(self.table[start : start + 16])

@@ -14,7 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.assembler import Program, at, through, value
-from mario_rl.distill.chooser import IN_ANTIDOTE, TWO_ROWS, Place, write_head, write_move, write_press, write_top
+from mario_rl.distill.chooser import (
+    IN_ANTIDOTE,
+    TWO_ROWS,
+    Place,
+    write_fall,
+    write_head,
+    write_move,
+    write_press,
+    write_release,
+    write_top,
+)
 from mario_rl.distill.drops import DROP_COLUMNS, DROP_ROTATIONS, DROPS, NOWHERE, Drops
 from mario_rl.distill.form import best
 from mario_rl.distill.layout import EMPTY, GONE
@@ -91,17 +101,7 @@ class Tiny:
         p("sty", m.high_colour)
         p("ldx", value(COLUMNS - 1))
         p.label("next_column")
-        p("txa")
-        p("tay")
-        p.label("empty")
-        p("lda", through(m.field))
-        p("cmp", value(EMPTY))
-        p("bcc", "found")
-        p("tya")
-        p("adc", value(7), "and the carry: a row down")
-        p("tay")
-        p("bpl", "empty")
-        p.label("found", "Y: the highest piece of the column")
+        write_fall(p, m)
         write_top(p, m)
         p("inc", turned, "upright")
         p("lda", m.low_colour)
@@ -125,9 +125,7 @@ class Tiny:
         p("lsr", turned, "3, 1, and then it is over")
         p("bne", "order")
         p.label("steer")
-        p("lda", m.frame_counter)
-        p("lsr", comment="press before odd frames, in which DOWN counts, release before even ones")
-        p("bcs" if place.presses_in == 0 else "bcc", "done")
+        write_release(p, m, place)
         p("lda", value(A))
         p("ldy", at(m.capsule_rotation, "x"))
         p("iny")

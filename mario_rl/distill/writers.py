@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -21,7 +22,7 @@ COUNTED = (COUNTED_FIRST, "wanted", "ground", "run_viruses", "beside", "clears",
            "from_wall", "one_colour", "column_viruses", "whim")  # fmt: skip
 
 
-class KeepingWriter:
+class KeepingWriter(ABC):
     """Keeps every feature in a byte of its own; what is done with them then is written by a subclass."""
 
     clamps = True
@@ -30,7 +31,7 @@ class KeepingWriter:
     def __init__(self, program: Program, layout: Layout, counting: Counting):
         self.program, self.layout, self.counting = program, layout, counting
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 - most have nothing to do here
         """Nothing."""
 
     def wants(self, feature: str) -> bool:
@@ -54,9 +55,13 @@ class KeepingWriter:
         self.program.label("counted")
         self.weigh()
 
+    @abstractmethod
     def weigh(self) -> None:
         """Code that leaves the score of the features that are kept in A."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def routines(self) -> None:
+        """See `Writer.routines`."""
 
 
 class AddingWriter:

@@ -95,7 +95,10 @@ def burn(
         print(_report(burned, player))
         for file, content in written:
             if file is not None:
-                write_atomically(file, content)
+                try:
+                    write_atomically(file, content)
+                except OSError as problem:
+                    raise Mistake(f"{file}: {problem.strerror or problem}") from problem
                 print(f"{file}: {len(content):,} bytes")
         print(HOW_TO_PLAY[burned.hook is not None])
 

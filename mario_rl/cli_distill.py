@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,7 +66,12 @@ def distill(
 
         torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
         made = distil(teacher_of(make_player(config.teacher, config.seed, checkpoints)), config, _say)
-        save_player_file(file, made)
+        try:
+            save_player_file(file, made)
+        except OSError as problem:  # minutes of work: not lost because a disk is full
+            kept = Path(tempfile.mkdtemp(prefix="mario-rl-")) / file.name
+            save_player_file(kept, made)
+            raise Mistake(f"{file}: {problem.strerror or problem}; the player is in {kept} instead") from problem
     if explain:
         print(made.form.explain())
     interrupted = bool(made.card.get("interrupted"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 from mario_rl.distill.player_file import load_player_file
 from tests.faults.runs import Place
@@ -29,3 +30,19 @@ def test_ctrl_c_before_there_is_a_player(place: Place) -> None:
     run.signal(signal.SIGINT)
     assert run.wait() == 130
     assert "Traceback" not in run.errors
+
+
+def test_a_player_that_cannot_be_written_is_kept_elsewhere(place: Place) -> None:
+    folder = place.checkpoints.parent / "gone"
+    folder.mkdir()
+    words = ["--form", "lookup", *QUICKLY, "-o", str(folder / "p.json")]
+    run = place.command("distill", *words)
+    run.until(lambda: "round 1 of" in run.errors, "it is being taught")
+    folder.rmdir()
+    assert run.wait() == 2
+    last = run.errors.splitlines()[-1]
+    assert last.startswith(f"mario-rl: {folder / 'p.json'}: ") and "Traceback" not in run.errors
+    kept = Path(last.split("the player is in ")[1].removesuffix(" instead"))
+    assert load_player_file(kept).form.kind == "lookup"
+    kept.unlink()
+    kept.parent.rmdir()

@@ -64,7 +64,7 @@ def evaluate(
     run: RunArgument,
     level: LevelOption = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes of each protocol.")] = 100,
-    sticky: Annotated[float, typer.Option(help="Chance that an action sticks in the second protocol.")] = 0.25,
+    sticky: Annotated[float, typer.Option(help="Chance that an action sticks in the third protocol.")] = 0.25,
     weights: WeightsOption = None,
     seed: SeedOption = 0,
     json: Annotated[
@@ -72,19 +72,20 @@ def evaluate(
     ] = None,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
-    """How often a run's model reaches the flag: its stochastic policy, and greedily with sticky actions.
+    """How often a run's model reaches the flag: its stochastic policy, greedily, and greedily with sticky actions.
 
     The figures are also saved in the run, as evaluation.json.
     """
     with mistakes_in_one_line():
         from mario_rl.runs import report
+        from mario_rl.runs.evaluate import PROTOCOLS
 
         if json is not None and json != "-":
             _check_directory_of(Path(json))
         found, trained = _load(run, checkpoints, weights, level, sticky)
         played_level = level or trained.config.level
         outcomes: dict[Protocol, Outcome] = {}
-        for protocol in ("stochastic", "sticky"):
+        for protocol in PROTOCOLS:
             outcomes[protocol] = _evaluate(trained, episodes, protocol, seed, level, sticky)
         figures = report.report(found, trained, played_level, outcomes)
         saved = report.report_file(found, trained, played_level)
@@ -201,9 +202,18 @@ def plot(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="PNG file for the curves alone; by default all of it, in the run's plots/."
+            "--output",
+            "-o",
+            help="PNG file for the curves (or the dreams) alone; by default all of it, in the run's plots/.",
         ),
     ] = None,
+    dreams: Annotated[
+        bool,
+        typer.Option("--dreams", help="Draw what a dreamer recalls and imagines beside what happened, nothing else."),
+    ] = False,
+    level: Annotated[str | None, typer.Option(help="Dream of this level instead of the one trained on.")] = None,
+    weights: WeightsOption = None,
+    seed: Annotated[int, typer.Option(help="Seed of the episode that is dreamt of.")] = 0,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
     """Draw a run: its curves (reward, x, flag rate, loss, ...), and where Mario died in each level, early and late."""
@@ -216,6 +226,14 @@ def plot(
             raise RunError(f"the picture is a PNG: its name ends in .png, unlike {output.name!r}")
         if output is not None:
             _check_directory_of(output)
+        if dreams:
+            from mario_rl.runs.dream_picture import plot_dreams
+
+            found, trained = _load(run, checkpoints, weights, level, None)
+            print(plot_dreams(found, trained, output, level, seed))
+            return
+        if level is not None or weights is not None:
+            raise RunError("--level and --weights are for --dreams: the other pictures are of the whole run")
         found = RunDirectory.open(run, checkpoints)
         print(plot_run(found, output))
         if output is None:

@@ -54,7 +54,7 @@ class WorkerSettings:
     collect_steps: int = 64
     """Steps per lane between two rounds of learning."""
     gradients_per_collect: int = 1
-    """Gradients each worker sends after a collection (ddqn; ppo's follow from epochs and batch-size)."""
+    """Gradients each worker sends after a collection (not ppo: there they follow from epochs and batch-size)."""
     accumulate_grads: int = 1
     """Minibatches whose gradients a worker averages before it sends."""
     device: str = "cpu"
@@ -66,7 +66,7 @@ class OptimiserSettings:
     """How the coordinator turns gradients into weights."""
 
     lr: float = 1e-4
-    """Learning rate at the start."""
+    """Learning rate at the start (dreamer: of the world model)."""
     lr_min: float = 1e-5
     """Learning rate at the end of the cosine."""
     lr_steps: int | None = None
@@ -84,7 +84,7 @@ class NetworkSettings:
     torso: str = "auto"
     """mlp or cnn for tiles, small or nature for pixels; auto takes mlp and small."""
     hidden: int = 128
-    """Units of a hidden layer."""
+    """Units of a hidden layer (dreamer's follow from size)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class LearningSettings:
     gamma: float = 0.99
     """Discount of a step."""
     batch_size: int = 32
-    """Transitions in a minibatch."""
+    """Transitions in a minibatch (dreamer: sequences)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,30 @@ class DdqnSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DreamerSettings:
+    """Dreamer: a world model, and behaviour learned in it."""
+
+    size: str = "XS"
+    """How large the world model is: XS (a laptop's CPU), S, or M (a GPU)."""
+    sequence_length: int = 16
+    """Steps of a replayed sequence."""
+    terminal_share: float = 0.25
+    """Share of the replayed sequences that are chosen to hold the end of an episode."""
+    imagined: int = 128
+    """States of a minibatch from which the actor plays on in imagination."""
+    horizon: int = 15
+    """Steps it plays on."""
+    return_lambda: float = 0.95
+    """Lambda of the imagined returns."""
+    actor_lr: float = 5e-4
+    """Learning rate of the actor at the start; it falls with lr."""
+    critic_lr: float = 5e-4
+    """Learning rate of the critic at the start; it falls with lr."""
+    behaviour_grad_norm: float = 10.0
+    """The gradients of actor and critic are scaled down to this norm each."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PpoSettings:
     """Proximal policy optimisation."""
 
@@ -142,7 +166,7 @@ class PpoSettings:
     clip_range: float = 0.2
     """How far the probability ratio counts."""
     entropy: float = 0.01
-    """Weight of the entropy bonus at the start; 0.003 with --curriculum demo, unless chosen."""
+    """Weight of the entropy bonus at the start (ppo, dreamer); 0.003 with --curriculum demo, unless chosen."""
     entropy_min: float = 0.0
     """Weight of the entropy bonus at the end; it falls with the learning rate."""
     value_weight: float = 0.5
@@ -181,9 +205,11 @@ class RunSettings:
     """The run as a whole."""
 
     model: str = "ddqn"
-    """The model: ddqn or ppo."""
+    """The model: ddqn, dreamer or ppo."""
     steps: int = 1_000_000
     """Environment steps to train for, all workers together."""
+    minutes: float | None = None
+    """Minutes of training after which a run ends at the latest, resumes included (default: steps decide alone)."""
     seed: int = 0
     """Seed of everything random."""
     name: str | None = None
@@ -201,7 +227,7 @@ class RunSettings:
     evaluate_episodes: int = 32
     """Episodes of such an evaluation."""
     evaluate_protocol: str = "stochastic"
-    """What they are played with: stochastic (as trained) or sticky (greedy, actions stick with chance 0.25)."""
+    """What they are played with: stochastic (as trained), greedy, or sticky (greedy, actions stick: chance 0.25)."""
     stop_at: float | None = None
     """End the run when an evaluation, confirmed by 600 other episodes, reaches this share of flags."""
 
@@ -216,6 +242,7 @@ class TrainingConfig(
     NetworkSettings,
     LearningSettings,
     DdqnSettings,
+    DreamerSettings,
     PpoSettings,
 ):
     """Everything about one training run."""
@@ -252,6 +279,9 @@ _RANGES = Ranges(
         "batch_size",
         "n_step",
         "buffer_size",
+        "sequence_length",
+        "imagined",
+        "horizon",
         "epochs",
         "hidden",
         "evaluate_episodes",
@@ -270,11 +300,24 @@ _RANGES = Ranges(
         "noop_max",
         "clone_steps",
     ],
-    positive=["lr", "adam_eps", "q_scale", "max_grad_norm", "clip_range", "reward_scale", "checkpoint_minutes"],
+    positive=[
+        "lr",
+        "actor_lr",
+        "critic_lr",
+        "adam_eps",
+        "q_scale",
+        "max_grad_norm",
+        "behaviour_grad_norm",
+        "clip_range",
+        "reward_scale",
+        "checkpoint_minutes",
+    ],
     not_negative=["lr_min", "entropy", "entropy_min", "value_weight", "priority_alpha", "imitation"],
     shares=[
         "gamma",
         "gae_lambda",
+        "return_lambda",
+        "terminal_share",
         "priority_beta",
         "tau",
         "target_epsilon",
@@ -286,7 +329,8 @@ _RANGES = Ranges(
     choices={
         "observation": ("tiles", "pixels"),
         "torso": ("auto", "mlp", "cnn", "small", "nature"),
-        "evaluate_protocol": ("stochastic", "sticky"),
+        "size": ("XS", "S", "M"),
+        "evaluate_protocol": ("stochastic", "greedy", "sticky"),
         "curriculum": ("off", "snapshots", "archive", "demo"),
     },
 )
@@ -298,10 +342,15 @@ def check(config: TrainingConfig) -> None:
     demand(config.lr_min <= config.lr, config, "lr_min", f"at most lr ({config.lr})")
     demand(config.lr_steps is None or config.lr_steps >= 1, config, "lr_steps", "a whole number from 1 on")
     demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
+    demand(config.minutes is None or config.minutes > 0, config, "minutes", "above 0")
     demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
     demand(0 < config.imitation_until <= 1, config, "imitation_until", "above 0 and at most 1")
     smallest = config.lanes * (config.n_step + 2)
     demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
+    if config.model == "dreamer":
+        smallest = config.lanes * (config.sequence_length + 1)
+        wanted = f"at least {smallest} for so many lanes and such sequences"
+        demand(config.buffer_size >= smallest, config, "buffer_size", wanted)
     torsos = ("auto", "mlp", "cnn") if config.observation == "tiles" else ("auto", "small", "nature")
     demand(config.torso in torsos, config, "torso", f"one of {', '.join(torsos)} for {config.observation}")
 

@@ -24,6 +24,7 @@ class Line(NamedTuple):
     metric: str
     shown: Callable[[float | None], str] = number
     of_workers: bool = False
+    healthy: Callable[[float], bool] | None = None  # whether the value is what a run in good health has
 
 
 OPTIMISER = (
@@ -39,6 +40,21 @@ ALGORITHMS = {
         Line("TD error", "td_error", of_workers=True),
         Line("replay", "replay_size", count, of_workers=True),
         Line("beta", "beta", of_workers=True),
+    ),
+    "dreamer": (
+        Line("world loss", "wm_loss", of_workers=True),
+        Line("recalled, MSE", "recon_mse", of_workers=True, healthy=lambda value: value < 0.01),
+        Line("recalled, SSIM", "ssim", of_workers=True, healthy=lambda value: value > 0.9),
+        Line("surprise, nats", "kl", of_workers=True),
+        Line("reward loss", "reward_loss", of_workers=True),
+        Line("ends seen", "ends_seen", percent, of_workers=True, healthy=lambda value: value > 0.9),
+        Line("actor loss", "actor_loss", of_workers=True),
+        Line("critic loss", "critic_loss", of_workers=True),
+        Line("imagined return", "imagined_return", of_workers=True),
+        Line("value", "value_mean", of_workers=True, healthy=lambda value: value > 0),
+        Line("entropy", "entropy", of_workers=True),
+        Line("mean x", "x_mean", count, of_workers=True),
+        Line("replay", "replay_size", count, of_workers=True),
     ),
     "ppo": (
         Line("policy loss", "policy_loss", of_workers=True),
@@ -66,7 +82,10 @@ def _line(aggregator: MetricAggregator, line: Line, width: int) -> Text:
         value, recent = aggregator.mean(line.metric), aggregator.recent_of_workers(line.metric)
     else:
         value, recent = aggregator.latest(COORDINATOR, line.metric), aggregator.recent(COORDINATOR, line.metric)
-    text = Text(line.title.ljust(NAME_WIDTH), "dim").append(line.shown(value).rjust(VALUE_WIDTH), "bold").append("  ")
+    well = value is None or line.healthy is None or line.healthy(value)
+    style = "bold" if line.healthy is None else "bold green" if well else "bold yellow"
+    text = Text(line.title.ljust(NAME_WIDTH), "dim").append(line.shown(value).rjust(VALUE_WIDTH), style)
+    text.append("  " if well else " !", style)
     return text.append(spark(recent, width - NAME_WIDTH - VALUE_WIDTH - 2), "cyan")
 
 

@@ -59,7 +59,7 @@ def workers_table(session: TrainingSession, now: float, width: int, paused: bool
     """The table; `now` in unix seconds. Whoever is `paused` may be silent."""
     aggregator = session.aggregator
     without = SNAPSHOTS if practises(session) else ()
-    columns = columns_that_fit(width, without if session.config.model != "ppo" else (*without, "epsilon"))
+    columns = columns_that_fit(width, without if session.config.model == "ddqn" else (*without, "epsilon"))
     lines = [_row("#", [column.title for column in columns], columns, Text("health"), "bold underline", width)]
     for worker in aggregator.workers:
         source = f"worker_{worker}"

@@ -16,10 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import nn
 
 from mario_rl.config import TrainingConfig
 from mario_rl.environment.actions import pad_table
 from mario_rl.environment.smb.observation import OBSERVATIONS
+from mario_rl.learners.base import InParts, Learner, TrainedPart
 from mario_rl.learners.registry import build_learner, build_model
 from mario_rl.metrics.collectors import CoordinatorCollector
 from mario_rl.models.flat import FlatModel
@@ -115,7 +117,10 @@ class TrainingCoordinator:
         model.to(config.device)
         self.flat = FlatModel(model)
         self.learner = build_learner(config, model)
-        self.optimiser = torch.optim.Adam([self.flat.trained], config.lr, eps=config.adam_eps, fused=True)
+        self.parts = _parts(config, self.flat, self.learner)
+        self.optimiser = torch.optim.Adam(
+            [{"params": [weights], "lr": part.lr} for part, weights in self.parts], eps=config.adam_eps, fused=True
+        )
         self.counters = Counters(next_evaluation=config.evaluate_every)
         self.collector = CoordinatorCollector()
         self.version = 0  # of the weights; grows with every update, and never falls within a run
@@ -138,10 +143,10 @@ class TrainingCoordinator:
                 gradient.copy_(torch.from_numpy(self._sum))
             if len(used) > 1:
                 gradient.mul_(1 / len(used))
-            norm = torch.linalg.vector_norm(gradient).item()
-            if norm > self.config.max_grad_norm:
-                gradient.mul_(self.config.max_grad_norm / norm)
-            learning_rate = self.optimiser.param_groups[0]["lr"] = self.learning_rate()
+            norm = self._clip()
+            learning_rate = self.learning_rate()
+            for (part, _), group in zip(self.parts, self.optimiser.param_groups, strict=True):
+                group["lr"] = learning_rate * (part.lr / self.config.lr)
             self.optimiser.step()
             self.counters.updates += 1
             self._update_targets()
@@ -156,6 +161,17 @@ class TrainingCoordinator:
                 }
             )
         return spoilt
+
+    def _clip(self) -> float:
+        """Scale the gradient of every part down to its norm; the norm of them all before that."""
+        squares = 0.0
+        for part, weights in self.parts:
+            assert weights.grad is not None
+            norm = torch.linalg.vector_norm(weights.grad).item()
+            squares += norm**2
+            if norm > part.max_grad_norm:
+                weights.grad.mul_(part.max_grad_norm / norm)
+        return math.sqrt(squares)
 
     def _add_up(self, offers: Sequence[Offer]) -> Sequence[Offer]:
         """Sum gradients into `_sum`, without those that changed under our hands."""
@@ -191,8 +207,11 @@ class TrainingCoordinator:
         return end + (start - end) * (1 + math.cos(math.pi * progress)) / 2
 
     def finished(self) -> bool:
-        """Whether the run has done its steps or reached its goal."""
-        return self.counters.confirmed or self.counters.steps >= self.config.steps
+        """Whether the run has done its steps, used its time or reached its goal."""
+        return self.counters.confirmed or self.counters.steps >= self.config.steps or self._time_is_up()
+
+    def _time_is_up(self) -> bool:
+        return self.config.minutes is not None and self.counters.seconds >= 60 * self.config.minutes
 
     def weights_state(self) -> dict[str, Any]:
         """What weights.pt and best.pt hold."""
@@ -217,6 +236,18 @@ class TrainingCoordinator:
         self.collector.load_state_dict(state["collector"])
         self.counters = Counters(**state["counters"])
         self.version = state["version"]
+
+
+def _parts(config: TrainingConfig, flat: FlatModel, learner: Learner) -> list[tuple[TrainedPart, nn.Parameter]]:
+    """What is clipped and stepped together, and its weights: all, unless the learner has parts."""
+    if not isinstance(learner, InParts):
+        return [(TrainedPart("all", flat.trained_size, config.lr, config.max_grad_norm), flat.trained)]
+    parts = learner.parts()
+    sizes = [part.size for part in parts]
+    weights = [nn.Parameter(piece) for piece in torch.split(flat.trained.detach(), sizes)]
+    for piece, gradient in zip(weights, torch.split(flat.gradient, sizes), strict=True):
+        piece.grad = gradient
+    return list(zip(parts, weights, strict=True))
 
 
 def _is_finite(offer: Offer) -> bool:

@@ -1,10 +1,10 @@
 """Workers and coordinator in different processes: both ends of the shared memory between them.
 
-Off-policy workers send when they are ready, and the coordinator averages whatever is there: nobody waits for anybody,
-and a gradient of weights that are more than `max_staleness` updates old is dropped. On-policy workers go in lockstep:
-the coordinator waits for one gradient of every worker that has joined, all computed on the newest weights, and each
-worker waits for the weights that follow. A worker that dies is taken off the list by the supervisor; its successor
-joins when the others begin their next rollout.
+Off-policy workers send when they are ready, and the coordinator averages whatever is there: nobody waits for anybody
+(or, if their experience `waits`, each for its own update only), and a gradient of weights that are more than
+`max_staleness` updates old is dropped. On-policy workers go in lockstep: the coordinator waits for one gradient of
+every worker that has joined, all computed on the newest weights, and each worker waits for the weights that follow. A
+worker that dies is taken off the list by the supervisor; its successor joins when the others begin their next rollout.
 """
 
 from __future__ import annotations
@@ -169,9 +169,8 @@ class SharedWorkers:
     def publish(self, weights: Vector, version: int) -> None:
         """Into the weights' memory; everybody who waits for them wakes up."""
         self._memory.weights.publish(weights, version)
-        if self._lockstep:
-            for bell in self._memory.plan.worker_bells:
-                bell.ring()
+        for bell in self._memory.plan.worker_bells:
+            bell.ring()
 
     def totals(self) -> Totals:
         """The sums of the board, and what was before."""

@@ -234,9 +234,9 @@ def work(worker: TrainingWorker, exchange: Exchange, save: Callable[[], None]) -
         for gradient in worker.gradients(exchange.run_steps()):
             exchange.send(gradient)
             worker.publish()
-            if worker.experience.lockstep:
+            if worker.experience.waits:
                 exchange.await_update()
-            worker.take_weights(exchange, trained_only=not worker.experience.lockstep)
+            worker.take_weights(exchange, trained_only=not worker.experience.waits)
             if not exchange.running():
                 break
         worker.publish()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,24 @@ class LaneSteps:
     next_observations: Array  # what really followed: where an episode ended, its last observation
     terminated: npt.NDArray[np.bool_]  # the episode is over, nothing follows
     truncated: npt.NDArray[np.bool_]  # the episode was cut, so its future is still worth something
+
+
+@dataclass(frozen=True)
+class TrainedPart:
+    """Some of the trained weights that a coordinator clips and steps apart from the others."""
+
+    name: str
+    size: int  # numbers, in the order in which they lie in the flat vector
+    lr: float  # at the start; it falls as the run's own learning rate does
+    max_grad_norm: float
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """What a learner has whose weights are not all trained alike."""
+
+    def parts(self) -> list[TrainedPart]:
+        """All parts, in order."""
 
 
 class Learner(Protocol):
@@ -67,6 +85,9 @@ class Experience(Protocol):
 
     lockstep: bool
     """Whether every gradient must be computed on the newest weights (on-policy), or may be a little behind."""
+
+    waits: bool
+    """Whether a worker waits for new weights after each gradient; always true in lockstep."""
 
     def act(self, observations: Array, progress: float, steps: int) -> npt.NDArray[np.int64]:
         """Actions for all lanes. `progress` is the share of the run that is done, `steps` the environment's so far."""

@@ -91,6 +91,7 @@ class DdqnExperience:
     """A worker's replay and its curiosity (see `Experience`)."""
 
     lockstep = False
+    waits = False
 
     def __init__(self, config: TrainingConfig, learner: DdqnLearner, space: spaces.Box, worker: int):
         self.config = config

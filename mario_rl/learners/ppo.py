@@ -119,6 +119,7 @@ class PpoExperience:
     """A worker's current rollout (see `Experience`)."""
 
     lockstep = True
+    waits = True
 
     def __init__(self, config: TrainingConfig, learner: PpoLearner, space: spaces.Box, worker: int):
         self.config = config

@@ -11,10 +11,13 @@ from gymnasium import spaces
 from mario_rl.config import ConfigError, TrainingConfig
 from mario_rl.learners.base import Experience, Learner
 from mario_rl.learners.ddqn import DdqnExperience, DdqnLearner
+from mario_rl.learners.dreamer import DreamerLearner
+from mario_rl.learners.dreamer_experience import DreamerExperience
 from mario_rl.learners.ppo import PpoExperience, PpoLearner
 from mario_rl.models.actor_critic import ActorCriticModel
 from mario_rl.models.base import Model
 from mario_rl.models.ddqn import DdqnModel
+from mario_rl.models.dreamer import DreamerModel
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Algorithm:
 
 ALGORITHMS: dict[str, Algorithm] = {
     "ddqn": Algorithm(DdqnModel.of, DdqnLearner, DdqnExperience, DdqnExperience.lockstep),
+    "dreamer": Algorithm(DreamerModel.of, DreamerLearner, DreamerExperience, DreamerExperience.lockstep),
     "ppo": Algorithm(ActorCriticModel.of, PpoLearner, PpoExperience, PpoExperience.lockstep),
 }
 

@@ -19,6 +19,7 @@ import torch
 from gymnasium import spaces
 
 from mario_rl.learners.base import LaneSteps
+from mario_rl.replay import random_state
 from mario_rl.replay.observations import ObservationRing
 from mario_rl.replay.sum_tree import SumTree
 
@@ -241,15 +242,11 @@ class ReplayBuffer:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything, random numbers included: tensors, numbers and text."""
-        random = self._random.bit_generator.state
-        return {
+        return random_state.saved(self._random) | {
             "settings": self._settings,
             "time": self._time,
             "oldest": self._oldest,
             "episode_steps": torch.from_numpy(self._episode_steps.copy()),
-            # 128-bit numbers, which not every reader of pickles knows
-            "random": [str(random["state"]["state"]), str(random["state"]["inc"])],
-            "random_half": [int(random["has_uint32"]), int(random["uinteger"])],
             "transitions": {name: torch.from_numpy(array.copy()) for name, array in self._transitions.items()},
             "observations": {
                 name: torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
@@ -276,11 +273,4 @@ class ReplayBuffer:
             self._tree.set(np.arange(self._rows), state["priorities"].numpy())
         self._time, self._oldest = int(state["time"]), int(state["oldest"])
         self._episode_steps = state["episode_steps"].numpy().copy()
-        number, increment = state["random"]
-        has_half, half = state["random_half"]
-        self._random.bit_generator.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": int(number), "inc": int(increment)},
-            "has_uint32": has_half,
-            "uinteger": half,
-        }
+        random_state.restore(self._random, state)

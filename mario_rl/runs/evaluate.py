@@ -1,7 +1,8 @@
 """How good a model is: many episodes, the share that reaches the flag, and how sure one can be of it.
 
-Two protocols. "stochastic" plays the policy as it was trained, with its own randomness; "sticky" plays greedily while
-the environment repeats the action before with chance 0.25, which asks for robustness.
+Three protocols. "stochastic" plays the policy as it was trained, with its own randomness; "greedy" always does what the
+model thinks best; "sticky" does so while the environment repeats the action before with chance 0.25, which asks for
+robustness.
 
 Every lane plays a number of episodes that is fixed beforehand. Taking the first n episodes that end instead would count
 early deaths too often, since long games end late.
@@ -21,9 +22,10 @@ import torch
 
 from mario_rl.config import TrainingConfig
 from mario_rl.environment.smb.vector import SmbVectorEnv
+from mario_rl.models.at_play import at_play
 from mario_rl.models.base import Model
 
-Protocol = Literal["stochastic", "sticky"]
+Protocol = Literal["stochastic", "greedy", "sticky"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 MOST_LANES = 256
@@ -139,15 +141,28 @@ def evaluation_settings(
     return dataclasses.replace(config, **chosen).environment()  # type: ignore[arg-type]
 
 
-def choose_actions(
-    model: Model, observations: npt.NDArray[Any], protocol: Protocol, generator: torch.Generator
-) -> npt.NDArray[np.int64]:
-    """What the model does under a protocol, one action per observation."""
-    device = next(model.parameters()).device
-    seen = torch.from_numpy(observations).to(device)
-    with torch.inference_mode():
-        chosen = model.select_action(seen) if protocol == "sticky" else model.sample_action(seen, generator)
-    return chosen.cpu().numpy()
+class Playing:
+    """A model at play under a protocol, on some lanes."""
+
+    def __init__(self, model: Model, lanes: int, protocol: Protocol, generator: torch.Generator):
+        self._device = next(model.parameters()).device
+        self._at_play = at_play(model, lanes)
+        self._generator = generator if protocol == "stochastic" else None
+
+    @torch.inference_mode()
+    def see(self, observations: npt.NDArray[Any], began: npt.NDArray[np.bool_]) -> None:
+        """Take in what all lanes show; where an episode `began`, what was before is forgotten."""
+        self._at_play.see(torch.from_numpy(observations).to(self._device), torch.from_numpy(began), self._generator)
+
+    @torch.inference_mode()
+    def values(self) -> npt.NDArray[np.float32]:
+        """What the model thinks of each action, [lanes, actions]."""
+        return self._at_play.values().cpu().numpy()
+
+    @torch.inference_mode()
+    def act(self) -> npt.NDArray[np.int64]:
+        """What it does, one action a lane."""
+        return self._at_play.act(self._generator).cpu().numpy()
 
 
 def _share(episodes: int, lanes: int) -> npt.NDArray[np.int64]:
@@ -165,13 +180,14 @@ def _play(
 ) -> list[Episode]:
     generator = torch.Generator().manual_seed(seed)
     played: list[Episode] = []
+    playing = Playing(model, env.num_envs, protocol, generator)
     observations, _ = env.reset(seed=seed)
+    began = np.ones(env.num_envs, np.bool_)
     while wanted.any():
-        actions = choose_actions(model, observations, protocol, generator)
-        observations, _, terminated, truncated, infos = env.step(actions)
-        ended = (terminated | truncated) & (
-            wanted > 0
-        )  # a lane that has played its share only keeps the others company
+        playing.see(observations, began)
+        observations, _, terminated, truncated, infos = env.step(playing.act())
+        began = terminated | truncated
+        ended = began & (wanted > 0)  # a lane that has played its share only keeps the others company
         if ended.any():
             played += [_episode(infos["final_info"], lane) for lane in np.flatnonzero(ended).tolist()]
             wanted = wanted - ended

@@ -19,7 +19,7 @@ from mario_rl.emulators.embedded import EmbeddedEmulator
 from mario_rl.environment.actions import NOOP, action_names
 from mario_rl.environment.smb.env import SmbEnv
 from mario_rl.environment.smb.lanes import SmbLanes
-from mario_rl.runs.evaluate import Episode, Protocol, choose_actions, evaluation_settings
+from mario_rl.runs.evaluate import Episode, Playing, Protocol, evaluation_settings
 from mario_rl.runs.trained_model import TrainedModel
 
 Picture = npt.NDArray[np.uint8]
@@ -75,12 +75,14 @@ class Player:
         chance = np.random.default_rng(seed)
         observation, _ = self._env.reset(seed=seed)
         self._projector.load()
+        playing = Playing(self.trained.model, 1, self.protocol, generator)
         action = FIRST_ACTION
-        ended = False
+        began, ended = True, False
         while not ended:
-            seen = observation[None]
-            values = self._values(seen)
-            wanted = int(choose_actions(self.trained.model, seen, self.protocol, generator)[0])
+            playing.see(observation[None], np.array([began]))
+            began = False
+            values = playing.values()[0]
+            wanted = int(playing.act()[0])
             action = action if chance.random() < self._sticky else wanted
             observation, _, terminated, truncated, info = self._env.step(np.int64(action))
             ended = terminated or truncated
@@ -96,11 +98,6 @@ class Player:
         """Free the consoles."""
         self._env.close()
         self._projector.close()
-
-    def _values(self, seen: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        device = next(self.trained.model.parameters()).device
-        with torch.inference_mode():
-            return self.trained.model.action_values(torch.from_numpy(seen).to(device))[0].cpu().numpy()
 
 
 class _Projector:

@@ -35,6 +35,7 @@ class Curve:
     title: str
     columns: tuple[str, ...]
     percent: bool = False
+    health: float | None = None  # a line that a run in good health is beyond: docs/training.md
 
 
 # Of the workers, averaged over them ...
@@ -44,6 +45,13 @@ WORKER_CURVES = (
     Curve("Q-value", ("q_mean", "q_max")),
     Curve("TD error", ("td_error",)),
     Curve("Value loss", ("value_loss",)),
+    Curve("World model's loss", ("wm_loss",)),
+    Curve("Mean squared error of what is recalled", ("recon_mse",), health=0.01),
+    Curve("Similarity (SSIM) of what is recalled", ("ssim",), health=0.9),
+    Curve("Surprise (KL), nats", ("kl",)),
+    Curve("Ends of episodes that are seen", ("ends_seen",), percent=True),
+    Curve("Imagined return, value of what is seen", ("imagined_return", "value_mean"), health=0.0),
+    Curve("Critic's loss", ("critic_loss",)),
     Curve("Entropy of the policy", ("entropy",)),
 )
 # ... and of the coordinator.
@@ -60,6 +68,13 @@ ORDER = (
     "Q-value",
     "TD error",
     "Value loss",
+    "World model's loss",
+    "Mean squared error of what is recalled",
+    "Similarity (SSIM) of what is recalled",
+    "Surprise (KL), nats",
+    "Ends of episodes that are seen",
+    "Imagined return, value of what is seen",
+    "Critic's loss",
     "Entropy of the policy",
     "Learning rate",
 )
@@ -68,6 +83,8 @@ LABELS = {
     "evaluation_rate": "evaluation",
     "q_mean": "mean",
     "q_max": "largest",
+    "imagined_return": "imagined return",
+    "value_mean": "value",
 }
 
 
@@ -155,6 +172,8 @@ def _draw_curve(axis: Axes, curve: Curve, series: list[Series]) -> None:
     axis.set_xlabel("environment steps")
     axis.xaxis.set_major_formatter(EngFormatter(sep=""))
     axis.grid(alpha=0.25)
+    if curve.health is not None:
+        axis.axhline(curve.health, color=RED, linewidth=0.8, linestyle="--")
     if curve.percent:
         axis.set_ylim(-0.03, 1.03)
         axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

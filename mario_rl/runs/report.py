@@ -49,7 +49,7 @@ def as_json(figures: Mapping[str, Any]) -> str:
 
 def table(figures: Mapping[str, Any], sticky: float) -> str:
     """The protocols, one a line."""
-    names = {"stochastic": "stochastic policy", "sticky": f"greedy, sticky {sticky:g}"}
+    names = {"stochastic": "stochastic policy", "greedy": "greedy", "sticky": f"greedy, sticky {sticky:g}"}
     lines = [f"{'level ' + figures['level']:<22}{'flags':>10}{'rate':>8}{'95 % interval':>17}{'mean x':>9}{'steps':>8}"]
     for protocol, found in figures["protocols"].items():
         flags = f"{found['successes']}/{found['episodes']}"

@@ -141,4 +141,6 @@ class Session(ABC):
             return "SUCCESS", f"reached {self.config.stop_at:.0%} flags after {counters['steps']} steps"
         if counters["steps"] >= self.config.steps:
             return "SUCCESS", f"did its {self.config.steps} steps"
+        if self.config.minutes is not None and counters["seconds"] >= 60 * self.config.minutes:
+            return "SUCCESS", f"used its {self.config.minutes:g} minutes"
         return "INTERRUPTED", "stopped by the user"

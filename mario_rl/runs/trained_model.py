@@ -71,7 +71,7 @@ def _find_weights(run: RunDirectory, which: Which | None) -> tuple[dict[str, Any
 
 
 def _check_same_network(trained: TrainingConfig, wanted: TrainingConfig, file: Path) -> None:
-    for name in ("model", "observation", "actions", "torso", "hidden"):
+    for name in ("model", "observation", "actions", "torso", "hidden", "size"):
         ours, theirs = getattr(wanted, name), getattr(trained, name)
         if ours != theirs:
             raise RunError(f"{file} was trained with {name} {theirs}, but the run's config.yaml says {ours}")

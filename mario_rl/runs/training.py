@@ -63,7 +63,7 @@ def resume(run: RunDirectory, config: TrainingConfig) -> tuple[Totals, list[str]
     _check(config)
     _refuse_running(run)
     trained = run.config()
-    for name in ("model", "observation", "actions", "torso", "hidden"):
+    for name in ("model", "observation", "actions", "torso", "hidden", "size"):
         ours, theirs = getattr(config, name), getattr(trained, name)
         if ours != theirs:
             raise ConfigError(f"--{name} {ours} does not fit {run.path}, which has {theirs}: leave it out to resume")

@@ -29,6 +29,7 @@ def config(request: pytest.FixtureRequest, algorithm: str) -> TrainingConfig:
     observation, torso = request.param
     settings = {"model": algorithm, "observation": observation, "torso": torso, "hidden": 16, "lanes": 2}
     sizes = {"workers": 1, "collect_steps": 4, "buffer_size": 100, "batch_size": 4, "learning_starts": 4, "n_step": 2}
+    sizes |= {"sequence_length": 4, "horizon": 3}
     return configuration.from_dict(settings | sizes)
 
 

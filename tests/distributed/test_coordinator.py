@@ -44,6 +44,25 @@ def test_the_mean_is_clipped_by_its_norm() -> None:
     assert ours.collector.values()["grad_norm"] == pytest.approx(np.linalg.norm(gradient(ours)), rel=1e-4)
 
 
+def test_parts_are_clipped_and_stepped_each_with_its_own_norm_and_rate() -> None:
+    rates = {"lr": 1e-3, "lr_min": 1e-4, "actor_lr": 4e-3, "critic_lr": 2e-3}
+    ours = coordinator(model="dreamer", max_grad_norm=0.5, behaviour_grad_norm=0.25, steps=1000, adam_eps=1e-9, **rates)
+    assert [part.name for part, _ in ours.parts] == ["world", "actor", "critic"]
+    before = weights(ours)
+    ours.apply([Offer(0, gradient(ours), 1.0)])
+    norms = [torch.linalg.vector_norm(piece.grad).item() for _, piece in ours.parts]
+    assert norms == pytest.approx([0.5, 0.25, 0.25], rel=1e-4)
+    assert ours.collector.values()["grad_norm"] == pytest.approx(np.linalg.norm(gradient(ours)), rel=1e-4)
+    # Adam's first step is its rate, in the direction of the gradient, for every weight
+    moved, begin = (weights(ours) - before).abs(), 0
+    for (part, _), rate in zip(ours.parts, (1e-3, 4e-3, 2e-3), strict=True):
+        assert moved[begin : begin + part.size].median().item() == pytest.approx(rate, rel=0.02)
+        begin += part.size
+    ours.counters.steps = 1000
+    ours.apply([Offer(0, gradient(ours), 1.0)])
+    assert [group["lr"] for group in ours.optimiser.param_groups] == pytest.approx([1e-4, 4e-4, 2e-4])
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_never_reaches_the_weights(value: float) -> None:
     ours, expected = coordinator(), coordinator()

@@ -31,6 +31,7 @@ DDQN = SMALL | {
     "learning_starts": 100, "epsilon_steps": 500,
 }  # fmt: skip
 PPO = SMALL | {"model": "ppo", "collect_steps": 16, "batch_size": 20, "epochs": 2}
+DREAMER = DDQN | {"model": "dreamer", "batch_size": 4, "sequence_length": 8, "horizon": 4, "imagined": 16}
 PIXELS = DDQN | {"observation": "pixels", "lanes": 2, "buffer_size": 300}
 
 
@@ -54,7 +55,7 @@ def flattened(value: Any) -> list[Any]:
     return [value.tolist()] if isinstance(value, torch.Tensor) else [value]
 
 
-@pytest.mark.parametrize("settings", [DDQN, PPO, PIXELS], ids=["ddqn", "ppo", "ddqn from pixels"])
+@pytest.mark.parametrize("settings", [DDQN, PPO, DREAMER, PIXELS], ids=["ddqn", "ppo", "dreamer", "ddqn from pixels"])
 def test_a_run_that_was_interrupted_ends_as_one_that_was_not(settings: dict[str, Any], tmp_path: Path) -> None:
     steps = 12 * settings["lanes"] * settings["collect_steps"] * (4 if settings["collect_steps"] < 16 else 1)
     common = settings | {"checkpoints": str(tmp_path), "lr_steps": steps}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mario_rl.metrics.collectors.ddqn import DdqnCollector
+from mario_rl.metrics.collectors.dreamer import DreamerCollector
 from mario_rl.metrics.collectors.gradients import GradientCollector
 from mario_rl.metrics.collectors.mario import Death, MarioCollector
 from mario_rl.metrics.collectors.ppo import PpoCollector
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from mario_rl.config import TrainingConfig
     from mario_rl.learners.base import LaneSteps
 
-ALGORITHMS: dict[str, type[DdqnCollector] | type[PpoCollector]] = {"ddqn": DdqnCollector, "ppo": PpoCollector}
+ALGORITHMS: dict[str, Callable[[], MetricCollector]] = {
+    "ddqn": DdqnCollector,
+    "dreamer": DreamerCollector,
+    "ppo": PpoCollector,
+}
 
 
 class CompositeCollector:

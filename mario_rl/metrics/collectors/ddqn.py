@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mario_rl.metrics.collectors.gradients import GRADIENTS
-from mario_rl.metrics.collectors.protocol import SchemaCollector
+from mario_rl.metrics.collectors.protocol import NamedInGradients
 from mario_rl.metrics.schema import Gauge, MetricSchema, Rolling
 
 
@@ -20,20 +18,8 @@ class DdqnMetrics(MetricSchema):
         self.beta = Gauge()  # exponent of the importance weights
 
 
-class DdqnCollector(SchemaCollector[DdqnMetrics]):
+class DdqnCollector(NamedInGradients[DdqnMetrics]):
     """Takes from `on_gradient` what bears the name of one of its metrics."""
 
     def __init__(self) -> None:
         super().__init__(DdqnMetrics())
-
-    def on_gradient(self, metrics: Mapping[str, float]) -> None:
-        """One more gradient for the means."""
-        if metrics.get("dropped"):
-            return
-        for name, metric in self.metrics.metrics().items():
-            if name not in metrics:
-                continue
-            if isinstance(metric, Rolling):
-                metric.add(metrics[name])
-            elif isinstance(metric, Gauge):
-                metric.set(metrics[name])

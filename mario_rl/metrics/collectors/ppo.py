@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mario_rl.metrics.collectors.gradients import GRADIENTS
-from mario_rl.metrics.collectors.protocol import SchemaCollector
+from mario_rl.metrics.collectors.protocol import NamedInGradients
 from mario_rl.metrics.schema import MetricSchema, Rolling
 
 
@@ -21,16 +19,8 @@ class PpoMetrics(MetricSchema):
         self.explained_variance = Rolling(GRADIENTS)
 
 
-class PpoCollector(SchemaCollector[PpoMetrics]):
+class PpoCollector(NamedInGradients[PpoMetrics]):
     """Takes from `on_gradient` what bears the name of one of its metrics."""
 
     def __init__(self) -> None:
         super().__init__(PpoMetrics())
-
-    def on_gradient(self, metrics: Mapping[str, float]) -> None:
-        """One more gradient for the means."""
-        if metrics.get("dropped"):
-            return
-        for name, metric in self.metrics.metrics().items():
-            if name in metrics and isinstance(metric, Rolling):
-                metric.add(metrics[name])

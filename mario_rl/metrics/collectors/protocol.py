@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from mario_rl.metrics.schema import MetricSchema, Values
+from mario_rl.metrics.schema import Gauge, MetricSchema, Rolling, Values
 
 if TYPE_CHECKING:  # learners bring torch along, which collectors have no need for
     from mario_rl.learners.base import LaneSteps
@@ -76,3 +76,19 @@ class SchemaCollector(Generic[Schema]):
     def continue_from(self, values: Mapping[str, float]) -> None:
         """Go on from the last known values alone."""
         self.metrics.continue_from(values)
+
+
+class NamedInGradients(SchemaCollector[Schema]):
+    """Takes from `on_gradient` what bears the name of one of its metrics; a dropped gradient says nothing."""
+
+    def on_gradient(self, metrics: Mapping[str, float]) -> None:
+        """One more gradient for the means."""
+        if metrics.get("dropped"):
+            return
+        for name, metric in self.metrics.metrics().items():
+            if name not in metrics:
+                continue
+            if isinstance(metric, Rolling):
+                metric.add(metrics[name])
+            elif isinstance(metric, Gauge):
+                metric.set(metrics[name])

@@ -69,6 +69,9 @@ def test_presets_are_valid_and_a_saved_configuration_comes_back(preset: str, tmp
         ({"batch_size": 3.5}, "--batch-size is a whole number"),
         ({"buffer_size": 10}, "--buffer-size is at least 80"),
         ({"stop_at": 0.0}, "--stop-at is above 0"),
+        ({"minutes": 0.0}, "--minutes is above 0"),
+        ({"size": "XXL"}, "--size is one of XS, S, M"),
+        ({"model": "dreamer", "buffer_size": 200}, "--buffer-size is at least 272"),
         ({"speed": 9}, "unknown setting 'speed'"),
     ],
 )

@@ -48,6 +48,7 @@ ALGORITHMS = {
         Line("surprise, nats", "kl", of_workers=True),
         Line("reward loss", "reward_loss", of_workers=True),
         Line("ends seen", "ends_seen", percent, of_workers=True, healthy=lambda value: value > 0.9),
+        Line("ends foreseen", "ends_foreseen", percent, of_workers=True),
         Line("actor loss", "actor_loss", of_workers=True),
         Line("critic loss", "critic_loss", of_workers=True),
         Line("imagined return", "imagined_return", of_workers=True),
@@ -85,7 +86,7 @@ def _line(aggregator: MetricAggregator, line: Line, width: int) -> Text:
     well = value is None or line.healthy is None or line.healthy(value)
     style = "bold" if line.healthy is None else "bold green" if well else "bold yellow"
     text = Text(line.title.ljust(NAME_WIDTH), "dim").append(line.shown(value).rjust(VALUE_WIDTH), style)
-    text.append("  " if well else " !", style)
+    text.append("  " if well else "! ", style)
     return text.append(spark(recent, width - NAME_WIDTH - VALUE_WIDTH - 2), "cyan")
 
 

@@ -21,6 +21,9 @@ PRACTICE = {
 }
 
 
+DREAMING = {"wm_loss": 21.5, "recon_mse": 0.004, "ssim": 0.85, "ends_foreseen": 0.75, "value_mean": 24.5}
+
+
 class FakeSession:
     def __init__(self, model="ddqn", workers=4, curriculum="off"):
         self.config = TrainingConfig(model=model, workers=workers, steps=400_000, curriculum=curriculum)
@@ -72,6 +75,7 @@ class FakeSession:
                     **{"flag_rate": 0.5, "steps_per_second": 900, "cpu_percent": 98, "memory_mb": 412, "x_mean": 2000},
                     **({"epsilon": 0.125, "q_mean": 6.5, "td_error": 0.25} if self.config.model == "ddqn" else {}),
                     **({"entropy": 1.25, "policy_loss": -0.01} if self.config.model == "ppo" else {}),
+                    **(DREAMING if self.config.model == "dreamer" else {}),
                     **(PRACTICE | {"stuck": worker % 3} if self.config.curriculum != "off" else {}),
                 }
             )
@@ -97,6 +101,11 @@ def session():
 @pytest.fixture
 def ppo_session():
     return FakeSession("ppo", workers=2)
+
+
+@pytest.fixture
+def dreaming_session():
+    return FakeSession("dreamer", workers=2)
 
 
 @pytest.fixture

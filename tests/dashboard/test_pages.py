@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mario_rl.dashboard.hotspots import hotspots_page
-from mario_rl.dashboard.learner import learner_page
+from mario_rl.dashboard.learner import NAME_WIDTH, learner_page
 from mario_rl.dashboard.overview import overview
 from mario_rl.dashboard.workers import columns_that_fit, health, workers_table
 from mario_rl.metrics.aggregator import Standing
@@ -122,6 +122,15 @@ def test_the_learner_s_page_is_about_the_model(session, ppo_session):
     assert "entropy" in ppo and "1.25" in ppo and "Q mean" not in ppo
     loss = next(line for line in ddqn.split("\n") if line.startswith("loss"))
     assert loss.endswith("  ▁▂▃▃▄▅▆▆▇█")
+
+
+def test_a_dreamer_s_page_says_what_is_well_and_what_is_not_yet(dreaming_session):
+    dreaming_session.go_on()
+    lines = lines_of(learner_page(dreaming_session, 79))
+    page = {line[:NAME_WIDTH].strip(): line[NAME_WIDTH:].split() for line in lines}
+    assert page["world loss"][0] == "21.50" and page["mean x"][0] == "2000" and page["ends foreseen"][0] == "75"
+    assert page["recalled, MSE"][0] == "0.00400" and page["value"][0] == "24.50"
+    assert page["recalled, SSIM"][0] == "0.850!", "pictures should be more alike"
 
 
 def test_hotspots_are_where_mario_died(session):

@@ -173,8 +173,13 @@ WORKER = {
 DDQN = {"q_mean", "q_max", "td_error", "replay_size", "beta"}
 PPO = {"policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "explained_variance"}
 
+DREAMER = {
+    *("wm_loss", "recon_mse", "ssim", "kl", "reward_loss", "end_loss", "ends_seen", "ends_foreseen", "actor_loss"),
+    *("critic_loss", "imagined_return", "value_mean", "return_range", "entropy", "replay_size"),
+}
 
-@pytest.mark.parametrize(("model", "own"), [("ddqn", DDQN), ("ppo", PPO)])
+
+@pytest.mark.parametrize(("model", "own"), [("ddqn", DDQN), ("dreamer", DREAMER), ("ppo", PPO)])
 def test_a_worker_has_the_metrics_of_its_model(model, own):
     collector = worker_collectors(TrainingConfig(model=model, lanes=2))
     assert sorted(collector.names) == sorted(WORKER | own)

@@ -53,7 +53,7 @@ def test_evaluate_gives_exactly_the_documented_json(run: RunDirectory, capfd: py
         "steps_to_first_flag",
         "minutes_to_first_flag",
     ]
-    assert list(figures["protocols"]) == ["stochastic", "sticky"]
+    assert list(figures["protocols"]) == ["stochastic", "greedy", "sticky"]
     for protocol in figures["protocols"].values():
         assert list(protocol) == ["episodes", "successes", "rate", "low", "high", "mean_x", "mean_steps"]
         assert protocol["episodes"] == 3

@@ -64,7 +64,7 @@ def test_the_stochastic_policy_is_the_sampled_one_and_repeatable() -> None:
     assert first != other
 
 
-@pytest.mark.parametrize(("protocol", "sticky"), [("stochastic", 0.0), ("sticky", 0.125)])
+@pytest.mark.parametrize(("protocol", "sticky"), [("stochastic", 0.0), ("greedy", 0.0), ("sticky", 0.125)])
 def test_the_protocol_decides_whether_actions_stick(protocol: evaluation.Protocol, sticky: float) -> None:
     trained_with = TrainingConfig(sticky=0.5, level="1-2", stuck_steps=33)
     chosen = evaluation_settings(trained_with, protocol, "1-1,1-3", 0.125)
@@ -99,7 +99,7 @@ def test_averages() -> None:
 def test_what_cannot_be_evaluated() -> None:
     with pytest.raises(ValueError, match="at least 1 episode"):
         evaluate(Walker(), TrainingConfig(), 0, "sticky", 0)
-    with pytest.raises(ValueError, match="unknown protocol 'lucky'; use one of stochastic, sticky"):
+    with pytest.raises(ValueError, match="unknown protocol 'lucky'; use one of stochastic, greedy, sticky"):
         evaluate(Walker(), TrainingConfig(), 1, "lucky", 0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unknown level '9-1'"):
         evaluate(Walker(), TrainingConfig(), 1, "sticky", 0, level="9-1")

@@ -17,7 +17,8 @@ class DreamerMetrics(MetricSchema):
         self.kl = Rolling(GRADIENTS)  # nats that the world's next state surprises with
         self.reward_loss = Rolling(GRADIENTS)
         self.end_loss = Rolling(GRADIENTS)
-        self.ends_seen = Rolling(GRADIENTS)  # P(over) where an episode was over; near 1, or deaths are not foreseen
+        self.ends_seen = Rolling(GRADIENTS)  # P(over) where an episode was over, once that is seen
+        self.ends_foreseen = Rolling(GRADIENTS)  # the same before it is seen: in imagination there is nothing else
         self.actor_loss = Rolling(GRADIENTS)
         self.critic_loss = Rolling(GRADIENTS)
         self.imagined_return = Rolling(GRADIENTS)

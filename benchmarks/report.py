@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks import (
     distill_report,
+    dreamer_report,
     drmario_report,
     explore_report,
     reference_report,
@@ -75,7 +76,7 @@ GOALS = {
 }
 
 
-SECTIONS = ("training", "explore", "curriculum", "drmario", "selfplay", "distill", "reference", "server")
+SECTIONS = ("training", "dreamer", "explore", "curriculum", "drmario", "selfplay", "distill", "reference", "server")
 
 
 def summary_table(reports: dict[str, dict[str, Any]]) -> str:
@@ -83,6 +84,8 @@ def summary_table(reports: dict[str, dict[str, Any]]) -> str:
     rows = [goal.row(reports[name]["ratios"]) for name, goals in GOALS.items() if name in reports for goal in goals]
     if "training" in reports:
         rows += training_report.goal_rows(reports["training"])
+    if "dreamer" in reports:
+        rows += dreamer_report.goal_rows(reports["dreamer"])
     table = "\n".join(["| Super Mario Bros. 1-1 | measured | goal |", "|---|---|---|", *rows]) + "\n"
     if "explore" in reports:
         rows = explore_report.goal_rows(reports["explore"])
@@ -111,6 +114,7 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     emulators, environment = reports["emulators"], reports["environment"]
     sections = gradients_section(reports["gradients"]) if "gradients" in reports else ""
     sections += training_report.training_section(reports["training"]) if "training" in reports else ""
+    sections += dreamer_report.dreamer_section(reports["dreamer"]) if "dreamer" in reports else ""
     sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""
     sections += curriculum_section(reports["curriculum"]) if "curriculum" in reports else ""
     sections += drmario_report.drmario_section(reports["drmario"]) if "drmario" in reports else ""

@@ -75,6 +75,8 @@ class OptimiserSettings:
     """Averaged gradients are scaled down to this norm."""
     adam_eps: float = 1e-5
     """Adam's epsilon."""
+    average: float = 0.0
+    """Share of the weights that goes into their average at each update; it is what is evaluated and kept (0: none)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,6 +321,7 @@ _RANGES = Ranges(
         "return_lambda",
         "terminal_share",
         "priority_beta",
+        "average",
         "tau",
         "target_epsilon",
         "epsilon_max",

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -124,6 +125,8 @@ class TrainingCoordinator:
         self.counters = Counters(next_evaluation=config.evaluate_every)
         self.collector = CoordinatorCollector()
         self.version = 0  # of the weights; grows with every update, and never falls within a run
+        # What people see, if the weights swing too much from one update to the next (Polyak & Juditsky 1992).
+        self._average = self.flat.weights.detach().clone() if config.average else None
         self._sum = self.flat.gradient_array()  # on the CPU this is the optimiser's own memory
 
     def apply(self, offers: Sequence[Offer]) -> list[int]:
@@ -150,6 +153,8 @@ class TrainingCoordinator:
             self.optimiser.step()
             self.counters.updates += 1
             self._update_targets()
+            if self._average is not None:
+                self._average.lerp_(self.flat.weights.detach(), self.config.average)
             self.collector.observe(
                 {
                     "updates": self.counters.updates,
@@ -213,8 +218,25 @@ class TrainingCoordinator:
     def _time_is_up(self) -> bool:
         return self.config.minutes is not None and self.counters.seconds >= 60 * self.config.minutes
 
+    @contextmanager
+    def to_be_seen(self) -> Iterator[None]:
+        """Within, the model has the weights that are evaluated and kept: their average, where there is one."""
+        if self._average is None:
+            yield
+            return
+        trained = self.flat.weights.detach().clone()
+        self.flat.weights.copy_(self._average)
+        try:
+            yield
+        finally:
+            self.flat.weights.copy_(trained)
+
     def weights_state(self) -> dict[str, Any]:
         """What weights.pt and best.pt hold."""
+        with self.to_be_seen():
+            return self._weights_state()
+
+    def _weights_state(self) -> dict[str, Any]:
         return {
             "config": dataclasses.asdict(self.config),
             "model": {name: weights.cpu().clone() for name, weights in self.flat.model.state_dict().items()},
@@ -223,7 +245,8 @@ class TrainingCoordinator:
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint holds, but for the workers."""
-        return self.weights_state() | {
+        return self._weights_state() | {
+            "average": None if self._average is None else self._average.cpu().clone(),
             "optimizer": self.optimiser.state_dict(),
             "collector": self.collector.state_dict(),
             "version": self.version,
@@ -233,6 +256,9 @@ class TrainingCoordinator:
         """Go on where `state_dict` was taken."""
         self.flat.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimizer"])
+        if self._average is not None:  # a run that had none begins one with its weights
+            saved = state.get("average")
+            self._average.copy_(self.flat.weights.detach() if saved is None else saved)
         self.collector.load_state_dict(state["collector"])
         self.counters = Counters(**state["counters"])
         self.version = state["version"]

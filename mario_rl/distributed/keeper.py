@@ -114,15 +114,16 @@ class RunKeeper:
 
     def _play(self, episodes: int, seed: int) -> Outcome:
         config = self.coordinator.config
-        return evaluate(
-            self.coordinator.flat.model,
-            config,
-            episodes,
-            cast(Protocol, config.evaluate_protocol),
-            seed,
-            threads=min(max(config.workers, 1), os.cpu_count() or 1),  # the workers wait: their cores are free
-            progress=lambda done, of: self._alive(),
-        )
+        with self.coordinator.to_be_seen():
+            return evaluate(
+                self.coordinator.flat.model,
+                config,
+                episodes,
+                cast(Protocol, config.evaluate_protocol),
+                seed,
+                threads=min(max(config.workers, 1), os.cpu_count() or 1),  # the workers wait: their cores are free
+                progress=lambda done, of: self._alive(),
+            )
 
     def save(self) -> bool:
         """Write checkpoint, weights and status; whether that went well. What was there before stays if it did not."""

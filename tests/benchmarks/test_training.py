@@ -35,7 +35,9 @@ def run_there(checkpoints: Path, state: State) -> RunDirectory:
 def test_all_seeds_of_the_laptop_preset_are_planned() -> None:
     plans = training.planned_runs(quick=False)
     assert [plan.seed for plan in plans if (plan.preset, plan.model) == ("laptop", "ppo")] == [0, 1, 2]
-    assert {(plan.preset, plan.model) for plan in plans} == {(p, model) for p in PRESETS for model in PRESETS[p]}
+    assert {(plan.preset, plan.model) for plan in plans} == {
+        (p, model) for p in PRESETS for model in PRESETS[p] if model != "dreamer"
+    }
     assert {plan.seed for plan in training.planned_runs(quick=True)} == {0}
     assert len({plan.name for plan in plans}) == len(plans)
 

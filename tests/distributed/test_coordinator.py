@@ -143,3 +143,28 @@ def test_a_coordinator_goes_on_exactly_where_its_state_was_taken(tmp_path) -> No
             one.apply([Offer(0, gradient(ours, seed), 1.0)])
     assert torch.equal(weights(ours), weights(twin))
     assert ours.counters == twin.counters
+
+
+def test_what_is_seen_is_the_average_and_what_is_trained_is_not() -> None:
+    ours, plain = coordinator(average=0.25), coordinator()
+    average = weights(ours)
+    for step in range(3):
+        for each in (ours, plain):
+            each.apply([Offer(0, gradient(ours, step), 1.0)])
+        average += 0.25 * (weights(plain) - average)
+    assert torch.equal(weights(ours), weights(plain)), "training does not know about it"
+    with ours.to_be_seen():
+        assert torch.allclose(weights(ours), average, atol=1e-6)
+        seen = {name: value.clone() for name, value in ours.flat.model.state_dict().items()}
+    assert torch.equal(weights(ours), weights(plain))
+    assert all(torch.equal(value, seen[name]) for name, value in ours.weights_state()["model"].items())
+    assert not any(torch.equal(value, seen[name]) for name, value in ours.state_dict()["model"].items())
+
+    resumed = coordinator(average=0.25)
+    resumed.load_state_dict(ours.state_dict())
+    with ours.to_be_seen(), resumed.to_be_seen():
+        assert torch.equal(weights(ours), weights(resumed))
+    later = coordinator(average=0.25)
+    later.load_state_dict(plain.state_dict())  # of a run that had no average
+    with later.to_be_seen():
+        assert torch.equal(weights(later), weights(plain))

@@ -22,7 +22,7 @@ from mario_rl.runs.directory import RunDirectory
 from mario_rl.snapshots.curricula import BackwardStarts
 from mario_rl.snapshots.preparation import KnownWay, PreparationBrokenOff
 from mario_rl.snapshots.routes import RouteError, packaged_route
-from tests.distributed.test_in_process import DDQN, PPO, flattened, run_through
+from tests.distributed.test_in_process import DDQN, DREAMER, PPO, flattened, run_through
 
 pytestmark = pytest.mark.usefixtures("smb_rom")
 
@@ -46,11 +46,12 @@ def new_run(settings: dict[str, Any]) -> tuple[RunDirectory, TrainingConfig, Tot
     "settings",
     [
         PPO | {"curriculum": "snapshots", "half_life": 500},
+        DREAMER | {"curriculum": "snapshots", "half_life": 500},
         PPO | {"curriculum": "archive", "actions": "complex"},
         PPO | {"curriculum": "demo", "actions": "complex", "clone_steps": 20},
         DDQN | {"curriculum": "demo", "actions": "complex", "clone_steps": 20},
     ],
-    ids=["snapshots", "archive", "demo", "demo with ddqn"],
+    ids=["snapshots", "snapshots with dreamer", "archive", "demo", "demo with ddqn"],
 )
 def test_a_run_that_was_interrupted_ends_as_one_that_was_not(
     settings: dict[str, Any], tmp_path: Path, routes: Path
@@ -124,7 +125,7 @@ def test_a_route_of_other_buttons_is_refused(tmp_path: Path, routes: Path) -> No
         training.prepare(run, before, lambda text: True)
 
 
-@pytest.mark.parametrize("model", [PPO, DDQN], ids=["ppo", "ddqn"])
+@pytest.mark.parametrize("model", [PPO, DDQN, DREAMER], ids=["ppo", "ddqn", "dreamer"])
 def test_a_warm_start_does_what_was_demonstrated(model: dict[str, Any], tmp_path: Path, routes: Path) -> None:
     settings = model | {"curriculum": "demo", "actions": "complex", "routes": str(routes), "hidden": 64}
     run, config, _ = new_run(settings | {"checkpoints": str(tmp_path), "clone_steps": 250})

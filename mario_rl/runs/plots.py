@@ -36,6 +36,7 @@ class Curve:
     columns: tuple[str, ...]
     percent: bool = False
     health: float | None = None  # a line that a run in good health is beyond: docs/training.md
+    log: bool = False  # falls by orders of magnitude
 
 
 # Of the workers, averaged over them ...
@@ -45,8 +46,8 @@ WORKER_CURVES = (
     Curve("Q-value", ("q_mean", "q_max")),
     Curve("TD error", ("td_error",)),
     Curve("Value loss", ("value_loss",)),
-    Curve("World model's loss", ("wm_loss",)),
-    Curve("Mean squared error of what is recalled", ("recon_mse",), health=0.01),
+    Curve("World model's loss", ("wm_loss",), log=True),
+    Curve("Mean squared error of what is recalled", ("recon_mse",), health=0.01, log=True),
     Curve("Similarity (SSIM) of what is recalled", ("ssim",), health=0.9),
     Curve("Surprise (KL), nats", ("kl",)),
     Curve("Ends of episodes: how sure it is of them", ("ends_seen", "ends_foreseen"), percent=True),
@@ -174,6 +175,8 @@ def _draw_curve(axis: Axes, curve: Curve, series: list[Series]) -> None:
     axis.set_xlabel("environment steps")
     axis.xaxis.set_major_formatter(EngFormatter(sep=""))
     axis.grid(alpha=0.25)
+    if curve.log:
+        axis.set_yscale("log")
     if curve.health is not None:
         axis.axhline(curve.health, color=RED, linewidth=0.8, linestyle="--")
     if curve.percent:

@@ -13,6 +13,7 @@ from mario_rl.config import TrainingConfig
 from mario_rl.environment.smb.observation import OBSERVATIONS
 from mario_rl.learners.base import LaneSteps
 from mario_rl.learners.registry import ALGORITHMS, build_experience, build_learner, build_model
+from mario_rl.models.at_play import at_play
 from mario_rl.models.flat import FlatModel
 
 ACTIONS = 5
@@ -75,6 +76,31 @@ def test_the_global_random_generator_is_left_alone(config: TrainingConfig) -> No
     model.sample_action(x, torch.Generator().manual_seed(0))
     model.select_action(x, 0.5, torch.Generator().manual_seed(0))
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_at_play_it_acts_alike_on_what_is_alike_and_forgets_when_an_episode_begins(config: TrainingConfig) -> None:
+    model = build(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+    seen = [torch.from_numpy(observations(config, 3, seed)) for seed in range(4)]
+    everyone, nobody = torch.ones(3, dtype=torch.bool), torch.zeros(3, dtype=torch.bool)
+
+    def play(began: list[torch.Tensor], seed: int | None = None) -> list[list[int]]:
+        playing = at_play(model, 3)
+        generator = None if seed is None else torch.Generator().manual_seed(seed)
+        chosen = []
+        for x, begins in zip(seen, began, strict=True):
+            playing.see(x, begins, generator)
+            assert playing.values().shape == (3, ACTIONS)
+            chosen.append(playing.act(generator).tolist())
+        return chosen
+
+    whole = [everyone, nobody, nobody, nobody]
+    assert play(whole) == play(whole) and play(whole, seed=1) == play(whole, seed=1)
+    fresh = at_play(model, 3)
+    fresh.see(seen[3], everyone)
+    assert play([everyone, nobody, nobody, everyone])[3] == fresh.act().tolist()
 
 
 def test_weights_round_trip_and_sync(config: TrainingConfig) -> None:

@@ -130,3 +130,20 @@ def test_rows_that_a_resume_made_void_are_left_out(steps: list[int]) -> None:
     series = Series({"steps": np.array(steps, float), "row": np.array(rows, float)})
     expected = [row for row in rows if all(steps[row] <= later for later in steps[row + 1 :])]
     assert without_rewound(series)["row"].tolist() == expected
+
+
+def test_a_dreamer_s_health_is_drawn_beside_what_it_should_be(run: RunDirectory) -> None:
+    rows = "".join(f"{time},{time * 50},{0.1 / time},0.95,{time - 6},{time},0.4,0.3\n" for time in (5, 10, 15))
+    head = "time,steps,recon_mse,ssim,value_mean,imagined_return,ends_seen,ends_foreseen\n"
+    run.worker_csv(0).write_text(head + rows)
+    drawn = panels(run)
+    assert list(drawn) == [
+        "Mean squared error of what is recalled",
+        "Similarity (SSIM) of what is recalled",
+        "Ends of episodes: how sure it is of them",
+        "Imagined return, value of what is seen",
+    ]
+    error, similarity, _, value = drawn.values()
+    assert error.get_yscale() == "log" and error.lines[-1].get_ydata()[0] == 0.01
+    assert similarity.lines[-1].get_ydata()[0] == 0.9 and value.lines[-1].get_ydata()[0] == 0.0
+    assert value.lines[1].get_ydata().tolist() == [-1, 4, 9]

@@ -26,6 +26,7 @@ from mario_rl.models.torsos import PIXEL_SHAPE
 # distribution with a standard deviation of 0.07: 9 pixels where the unit is 128 of them. With a tenth of it, the model
 # is content with the tile that a goomba is in, and Mario walks into it.
 SCALAR_WEIGHT = 100.0
+THING = 4  # scalars of a slot: kind, distances, speed
 
 
 def layer(inputs: int, outputs: int) -> nn.Sequential:
@@ -97,11 +98,20 @@ class VectorSight(nn.Module):
 
 
 class TileSight(VectorSight):
-    """Tiles: planes of cells between 0 and 1, then scalars."""
+    """Tiles: planes of cells between 0 and 1, then scalars.
+
+    Which slot of the game's memory an enemy is in is chance. So every slot is read by the same small network, together
+    with how Mario moves, and what it says is added up (Zaheer et al. 2017, Deep Sets): what one goomba teaches is known
+    about all.
+    """
 
     def __init__(self, torso: str, state: int, hidden: int):
         super().__init__(tiles.SIZE, state, hidden)
         self._split = len(tiles.PLANES) * tiles.CELLS
+        self._mario = len(tiles.SCALARS) - THING * tiles.SCALAR_SLOTS  # scalars about him; those of the slots follow
+        self.thing = nn.Sequential(
+            nn.Linear(self._mario + THING, hidden // 2), nn.ReLU(), nn.Linear(hidden // 2, hidden)
+        )
         self.convolutions: nn.Sequential | None = None
         if torso == "cnn":
             self.convolutions = nn.Sequential(
@@ -119,7 +129,15 @@ class TileSight(VectorSight):
         if self.convolutions is not None:
             planes = x[:, : self._split].reshape(-1, len(tiles.PLANES), tiles.ROWS, tiles.COLUMNS)
             x = torch.cat([self.convolutions(planes), x[:, self._split :]], dim=1)
-        return self.encoder(x)
+        linear, norm, activation = self.encoder
+        return activation(norm(linear(x) + self._around(x[:, -len(tiles.SCALARS) :])))
+
+    def _around(self, scalars: Tensor) -> Tensor:
+        """What is in all slots together, float32[n, hidden]; empty ones say nothing."""
+        slots = scalars[:, self._mario :].reshape(-1, THING, tiles.SCALAR_SLOTS).transpose(1, 2)
+        mario = scalars[:, None, : self._mario].expand(-1, tiles.SCALAR_SLOTS, -1)
+        there = (slots[..., :1] != 0).float()  # the kind of an empty slot is 0
+        return (self.thing(torch.cat([mario, slots], dim=-1)) * there).sum(dim=1)
 
     def loss(self, decoded: Tensor, x: Tensor) -> Tensor:
         """Cross-entropy of the cells, weighted squares of the scalars."""

@@ -141,6 +141,8 @@ class DreamerSettings:
     """How large the world model is: XS (a laptop's CPU), S, or M (a GPU)."""
     sequence_length: int = 16
     """Steps of a replayed sequence."""
+    ramp_steps: int = 0
+    """Environment steps over which the gradients of a round grow from a quarter of gradients-per-collect to all."""
     terminal_share: float = 0.25
     """Share of the replayed sequences that are chosen to hold the end of an episode."""
     imagined: int = 128
@@ -296,6 +298,7 @@ _RANGES = Ranges(
         "workers",
         "seed",
         "learning_starts",
+        "ramp_steps",
         "target_every",
         "epsilon_steps",
         "evaluate_every",

@@ -95,7 +95,7 @@ class RunKeeper:
         seed = config.seed + counters.steps
         found = self._play(config.evaluate_episodes, seed)
         goal = math.inf if config.stop_at is None else config.stop_at
-        if found.rate >= goal or found.rate + found.standard_error > max(counters.best_rate, WORTH_CONFIRMING):
+        if found.rate >= goal or found.rate + found.standard_error >= max(counters.best_rate, WORTH_CONFIRMING):
             # A few episodes won by luck would hide better weights that come later, and a few lost would hide these:
             # whatever could be the best is judged by other, more episodes.
             found = self._play(CONFIRMING_EPISODES, seed + OTHER_EPISODES)
@@ -103,7 +103,7 @@ class RunKeeper:
                 more = self._play(ENDING_EPISODES, seed + 2 * OTHER_EPISODES)
                 found = Outcome(found.played + more.played)
                 counters.confirmed = found.rate >= goal
-        if (found.rate, found.mean_x) > (counters.best_rate, counters.best_mean_x):
+        if (found.rate, found.mean_x) >= (counters.best_rate, counters.best_mean_x):  # of equals, who learned longer
             counters.best_rate, counters.best_mean_x, counters.best_steps = found.rate, found.mean_x, counters.steps
             self._guarded(lambda: save_checkpoint(self.run.best_pt, self.coordinator.weights_state()))
         self.coordinator.collector.observe({"evaluation_rate": found.rate, "evaluation_mean_x": found.mean_x})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 from mario_rl.distributed.last_words import SharedLastWords
 
 _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # <malloc.h>
+_KEPT_BYTES = 1 << 30
 
 # Ctrl-C, a closing terminal and `timeout` send these to everyone. The parent answers, by stopping all in good order.
 _FOR_THE_PARENT = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
@@ -37,10 +40,23 @@ def become_child(parent_pid: int, output: Path | None = None) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
     if output is not None:
         _print_to(output)
+    keep_memory()
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is not loaded yet
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+
+
+def keep_memory() -> None:
+    """Let this process keep the memory that it frees, since it will want as much again.
+
+    Gradients are made of arrays of megabytes, thousands of times. glibc gives each back to the kernel at once, and gets
+    new pages full of zeros for the next: from pixels that is a quarter of a gradient's time.
+    """
+    with contextlib.suppress(AttributeError):  # a C library without it
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def run_child(

@@ -18,6 +18,8 @@ from mario_rl.learners.dreamer import DreamerLearner, Replayed
 from mario_rl.models.dynamics import State
 from mario_rl.replay.sequences import Latents, SequenceReplay, Sequences
 
+FIRST_SHARE = 0.25  # of the gradients of a round, where `ramp_steps` begin
+
 
 class DreamerExperience:
     """A worker's games under way, and its replay."""
@@ -43,11 +45,14 @@ class DreamerExperience:
             terminal_share=config.terminal_share,
             seed=replay_seed,
         )
+        self._run_steps = 0  # of the environment, all workers together
+        self._due = 0.0  # gradients; what is left after whole ones waits for the next round
         self._playing = learner.model.at_play(config.lanes)
         self._began = torch.ones(config.lanes, dtype=torch.bool)
 
     def act(self, observations: Array, progress: float, steps: int) -> npt.NDArray[np.int64]:
         """Drawn from the policy; at random as long as nothing has been learned."""
+        self._run_steps = steps
         seen = torch.from_numpy(observations).to(self.config.device)
         self._playing.see(seen, self._began, self.generator)
         if self._learns():
@@ -61,12 +66,17 @@ class DreamerExperience:
         self._began = torch.from_numpy(steps.terminated | steps.truncated)
 
     def losses(self, progress: float) -> Iterator[tuple[Tensor, Metrics]]:
-        """`gradients_per_collect` x `accumulate_grads` minibatches, once the replay holds enough."""
+        """`accumulate_grads` minibatches for each gradient that is due, once the replay holds enough."""
         if not self._learns():
             return
         config, learner = self.config, self.learner
+        # At first every step shows something new, and a flag takes steps, not gradients; later more is to be learned
+        # from what is known.
+        ramp = min(self._run_steps / config.ramp_steps, 1.0) if config.ramp_steps else 1.0
+        self._due += config.gradients_per_collect * (FIRST_SHARE + (1 - FIRST_SHARE) * ramp)
+        due, self._due = divmod(self._due, 1.0)
         learner.entropy_weight = config.entropy_min + (config.entropy - config.entropy_min) * (1 - progress)
-        for _ in range(config.gradients_per_collect * config.accumulate_grads):
+        for _ in range(int(due) * config.accumulate_grads):
             sampled = self.replay.sample(config.batch_size)
             loss, metrics, states = learner.loss(self._replayed(sampled), config.gamma)
             self.replay.refresh(sampled.places, self._kept(states))
@@ -107,6 +117,7 @@ class DreamerExperience:
             "state": list(self._playing.state),
             "actions": self._playing.actions,
             "began": self._began,
+            "due": self._due,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -119,3 +130,4 @@ class DreamerExperience:
         self._playing.state = State(*(part.to(device) for part in state["state"]))
         self._playing.actions = state["actions"].to(device)
         self._began = state["began"]
+        self._due = float(state["due"])

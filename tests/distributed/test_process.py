@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -133,3 +137,24 @@ def test_what_a_child_prints_goes_to_its_file(tmp_path: Path) -> None:
 )
 def test_exit_reasons_are_words(exit_code: int | None, words: str) -> None:
     assert words in exit_reason(exit_code)
+
+
+def faults_of_arrays(prepare: str) -> int:
+    """Pages that a process gets from the kernel for twenty arrays of 8 MB, one after the other."""
+    code = f"""
+        import resource
+        import numpy as np
+        from mario_rl.distributed.process import keep_memory
+        {prepare}
+        np.ones(1 << 20).sum()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(20):
+            np.ones(1 << 20).sum()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    """
+    return int(subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's malloc")
+def test_a_child_keeps_the_memory_it_frees() -> None:
+    assert faults_of_arrays("keep_memory()") * 5 < faults_of_arrays("")

@@ -11,6 +11,7 @@ import torch
 from mario_rl import config as configuration
 from mario_rl.config import TrainingConfig
 from mario_rl.environment.smb.observation import OBSERVATIONS
+from mario_rl.learners.base import LaneSteps
 from mario_rl.learners.dreamer import DreamerLearner, Replayed, lambda_returns
 from mario_rl.learners.dreamer_experience import DreamerExperience
 from mario_rl.learners.registry import build_model
@@ -208,6 +209,29 @@ def test_the_range_of_returns_is_that_between_the_quantiles_and_moves_slowly() -
     assert learner.return_range == pytest.approx(90)
     learner._note_range(torch.linspace(0, 200, 1001)[None])
     assert learner.return_range == pytest.approx(0.99 * 90 + 0.01 * 180)
+
+
+def test_gradients_grow_to_all_over_the_ramp() -> None:
+    config = settings(
+        lanes=2, gradients_per_collect=3, ramp_steps=1000, learning_starts=10, buffer_size=200, batch_size=1, imagined=2
+    )
+    learner = learner_of(config)
+    experience = DreamerExperience(config, learner, OBSERVATIONS["tiles"].space, 0)
+    seen, nobody = np.zeros((2, *OBSERVATIONS["tiles"].space.shape), np.float32), np.zeros(2, np.bool_)
+
+    def gradients(steps: int, rounds: int) -> int:
+        count = 0
+        for _ in range(rounds):
+            actions = experience.act(seen, 0.0, steps)
+            experience.record(LaneSteps(seen, actions, np.zeros(2, np.float32), seen, nobody, nobody))
+            count += sum(1 for _ in experience.losses(0.0))
+        return count
+
+    assert gradients(0, 5) == 0, "nothing is learned from almost nothing"
+    gradients(0, 5)
+    assert gradients(0, 8) == 6, "a quarter of three"
+    assert gradients(600, 10) == pytest.approx(21, abs=1), "0.25 + 0.75 x 0.6 = 0.7 of three"
+    assert gradients(1000, 4) == gradients(5000, 4) == 12
 
 
 # --- learning -----------------------------------------------------------------------------------------------------

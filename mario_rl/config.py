@@ -141,8 +141,8 @@ class DreamerSettings:
     """How large the world model is: XS (a laptop's CPU), S, or M (a GPU)."""
     sequence_length: int = 16
     """Steps of a replayed sequence."""
-    ramp_steps: int = 0
-    """Environment steps over which the gradients of a round grow from a quarter of gradients-per-collect to all."""
+    new_steps: int = 0
+    """Environment steps at the start during which only half of gradients-per-collect are computed."""
     terminal_share: float = 0.25
     """Share of the replayed sequences that are chosen to hold the end of an episode."""
     imagined: int = 128
@@ -298,7 +298,7 @@ _RANGES = Ranges(
         "workers",
         "seed",
         "learning_starts",
-        "ramp_steps",
+        "new_steps",
         "target_every",
         "epsilon_steps",
         "evaluate_every",

@@ -18,8 +18,6 @@ from mario_rl.learners.dreamer import DreamerLearner, Replayed
 from mario_rl.models.dynamics import State
 from mario_rl.replay.sequences import Latents, SequenceReplay, Sequences
 
-FIRST_SHARE = 0.25  # of the gradients of a round, where `ramp_steps` begin
-
 
 class DreamerExperience:
     """A worker's games under way, and its replay."""
@@ -70,10 +68,8 @@ class DreamerExperience:
         if not self._learns():
             return
         config, learner = self.config, self.learner
-        # At first every step shows something new, and a flag takes steps, not gradients; later more is to be learned
-        # from what is known.
-        ramp = min(self._run_steps / config.ramp_steps, 1.0) if config.ramp_steps else 1.0
-        self._due += config.gradients_per_collect * (FIRST_SHARE + (1 - FIRST_SHARE) * ramp)
+        # At first every step shows something new; later more is to be learned from what is known.
+        self._due += config.gradients_per_collect * (0.5 if self._run_steps < config.new_steps else 1.0)
         due, self._due = divmod(self._due, 1.0)
         learner.entropy_weight = config.entropy_min + (config.entropy - config.entropy_min) * (1 - progress)
         for _ in range(int(due) * config.accumulate_grads):

@@ -213,7 +213,7 @@ def test_the_range_of_returns_is_that_between_the_quantiles_and_moves_slowly() -
 
 def test_half_of_the_gradients_while_all_is_new() -> None:
     config = settings(
-        lanes=2, gradients_per_collect=3, new_steps=1000, learning_starts=10, buffer_size=200, batch_size=1, imagined=2
+        lanes=2, gradients_per_collect=3, new_steps=1000, learning_starts=20, buffer_size=200, batch_size=1, imagined=2
     )
     learner = learner_of(config)
     experience = DreamerExperience(config, learner, OBSERVATIONS["tiles"].space, 0)

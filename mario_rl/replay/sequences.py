@@ -28,7 +28,6 @@ from mario_rl.replay.observations import Frames, PlainFrames, TileFrames, is_sta
 
 Array = npt.NDArray[Any]
 Numbers = npt.NDArray[np.int64]
-LARGEST = float(np.finfo(np.float16).max)
 
 
 @dataclass(slots=True)

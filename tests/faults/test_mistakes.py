@@ -64,7 +64,7 @@ def complaint(arguments: list[str], here: Path, capfd: pytest.CaptureFixture[str
         ("--resume ppo --hidden 32", "--hidden 32 does not fit checkpoints/ppo, which has 16"),
         ("--resume ppo --level 9-9", "unknown level '9-9'"),
         ("--level 1-1,9-9", "unknown level '9-9'"),
-        ("--model a3c", "unknown model 'a3c'; use one of ddqn, ppo"),
+        ("--model a3c", "unknown model 'a3c'; use one of ddqn, dreamer, ppo"),
         ("--preset desktop", "unknown preset 'desktop'"),
         ("--steps -5", "--steps is a whole number from 1 on, not -5"),
         ("--workers -1", "--workers is a whole number from 0 on, not -1"),

@@ -1,7 +1,7 @@
 """Dreamer beside DDQN: how many steps and minutes each needs for 1-1; a level beyond; pixels.
 
 `python -m benchmarks.dreamer --json benchmarks/results/dreamer.json` trains and evaluates with the commands that users
-have. Both models are trained on 1-1 from tiles with `--preset laptop`, seed by seed, and evaluated greedily every 5,000
+have. Both models are trained on 1-1 from tiles with `--preset laptop`, seed by seed, and evaluated greedily every 2,500
 steps, until their preset's end. Then Dreamer alone: another level, and 1-1 from pixels, where its health is measured
 rather than its skill. A run that is there already is not trained again, one that was interrupted is gone on with.
 """
@@ -41,7 +41,7 @@ MINUTES = 20.0  # at most, of a run from tiles
 PIXEL_MINUTES = 60.0
 BEYOND = "4-1"
 HEALTH = {"recon_mse": 0.01, "ssim": 0.9}
-OFTEN = {"evaluate_protocol": "greedy", "evaluate_every": 5_000}
+OFTEN = {"evaluate_protocol": "greedy", "evaluate_every": 2_500}
 QUICK = {"steps": 4_000, "learning_starts": 500}
 
 

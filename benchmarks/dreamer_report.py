@@ -49,7 +49,7 @@ Written by `python -m benchmarks.dreamer`{" --quick" if report["quick"] else ""}
 {machine["cpu"]}, {machine["cores"]} cores, {machine["system"]}, Python {machine["python"]}, \
 load {machine["load_at_start"]:g} at the start: one run after the other with `mario-rl train --preset laptop`, each \
 judged by `mario-rl evaluate` with {report["episodes"]} episodes of each protocol. Both models are evaluated greedily \
-every 5,000 steps while they train; 90 %: the first of these evaluations that reached it (200 episodes where it could \
+every 2,500 steps while they train; 90 %: the first of these evaluations that reached it (200 episodes where it could \
 be a new best, 100 otherwise).
 
 | Dreamer | measured | goal |

@@ -17,7 +17,7 @@ def test_both_models_have_every_seed_and_the_same_evaluations() -> None:
     assert len({plan.name for plan in plans}) == len(plans) == 2 * 3 + 2
     for plan in plans:
         config = plan.config()
-        assert config.evaluate_protocol == "greedy" and config.evaluate_every == 5000
+        assert config.evaluate_protocol == "greedy" and config.evaluate_every == 2500
         assert (config.minutes is not None) == (plan.model == "dreamer")
         assert plan.arguments[:2] == ["--preset", "laptop"] and "--evaluate-protocol" in plan.arguments
     assert [plan.config().observation for plan in plans if plan.part == "pixels"] == ["pixels"]

@@ -11,8 +11,6 @@ again, one that was interrupted is gone on with: the whole can be stopped and st
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -28,6 +26,7 @@ from benchmarks.training import (
     evaluate,
     exit_with_status,
     first_good_evaluation,
+    named_after,
     stop_commands,
     train,
     write_report,
@@ -69,10 +68,8 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """A directory name that changes with the settings: a run of older ones is never taken for this one."""
-        settings = json.dumps(dataclasses.asdict(self.config()), sort_keys=True)
-        digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
-        return f"curriculum-{self.level}-{self.curriculum}-seed{self.seed}-{digest}"
+        """See `named_after`."""
+        return named_after(f"curriculum-{self.level}-{self.curriculum}-seed{self.seed}", self.config())
 
     @property
     def arguments(self) -> list[str]:

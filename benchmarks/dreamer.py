@@ -9,8 +9,6 @@ rather than its skill. A run that is there already is not trained again, one tha
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from benchmarks.training import (
     evaluate,
     exit_with_status,
     first_good_evaluation,
+    named_after,
     train,
     write_report,
 )
@@ -72,10 +71,8 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """A directory name that changes with the settings: a run of older ones is never taken for this one."""
-        settings = json.dumps(dataclasses.asdict(self.config()), sort_keys=True)
-        digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
-        return f"dreamer-{self.part}-{self.model}-seed{self.seed}-{digest}"
+        """See `named_after`."""
+        return named_after(f"dreamer-{self.part}-{self.model}-seed{self.seed}", self.config())
 
     @property
     def arguments(self) -> list[str]:

@@ -56,14 +56,19 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """A directory name that changes with the settings: a run of older ones is never taken for this one."""
-        settings = json.dumps(dataclasses.asdict(self.config()), sort_keys=True)
-        return f"{self.preset}-{self.model}-seed{self.seed}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+        """See `named_after`."""
+        return named_after(f"{self.preset}-{self.model}-seed{self.seed}", self.config())
 
     @property
     def arguments(self) -> list[str]:
         """The command line's."""
         return ["--preset", self.preset, "--model", self.model, "--seed", str(self.seed)]
+
+
+def named_after(what: str, config: TrainingConfig) -> str:
+    """A directory name that changes with the settings: a run of older ones is never taken for this one."""
+    settings = json.dumps(dataclasses.asdict(config), sort_keys=True)
+    return f"{what}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
 
 def planned_runs(quick: bool) -> list[PlannedRun]:

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from mario_rl.config import TrainingConfig
-from mario_rl.models.base import Network
+from mario_rl.models.base import Network, sometimes_random
 from mario_rl.models.torsos import PIXEL_SHAPE, build_torso, initialised
 
 
@@ -52,9 +52,7 @@ class ActorCriticModel(nn.Module):
         best = self.forward(x).argmax(dim=1)
         if epsilon == 0:
             return best
-        roll = torch.rand(len(x), generator=generator)
-        random = torch.randint(self.actions, (len(x),), generator=generator)
-        return torch.where((roll < epsilon).to(best.device), random.to(best.device), best)
+        return sometimes_random(best, epsilon, self.actions, generator)
 
     @torch.no_grad()
     def sample_action(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:

@@ -50,3 +50,10 @@ class Model(Protocol):
 
     def to(self, device: torch.device | str) -> Any:
         """Move to a device."""
+
+
+def sometimes_random(best: Tensor, epsilon: float | Tensor, actions: int, generator: torch.Generator | None) -> Tensor:
+    """These actions, int64[n]; with chance epsilon (for all rows, or one each) a random one of `actions` instead."""
+    roll = torch.rand(len(best), generator=generator)
+    random = torch.randint(actions, (len(best),), generator=generator)
+    return torch.where((roll < epsilon).to(best.device), random.to(best.device), best)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mario_rl.config import TrainingConfig
-from mario_rl.models.base import Network
+from mario_rl.models.base import Network, sometimes_random
 from mario_rl.models.torsos import build_torso, initialised
 
 # The stochastic policy of a Q-network: greedy, with this chance of a random action (the figure that peers publish).
@@ -82,9 +82,7 @@ class DdqnModel(nn.Module):
         best = self.forward(x, network).argmax(dim=1)
         if isinstance(epsilon, float) and epsilon == 0:
             return best
-        roll = torch.rand(len(x), generator=generator)
-        random = torch.randint(self.actions, (len(x),), generator=generator)
-        return torch.where((roll < epsilon).to(best.device), random.to(best.device), best)
+        return sometimes_random(best, epsilon, self.actions, generator)
 
     def sample_action(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Greedy with 1 % random actions."""

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mario_rl.config import TrainingConfig
-from mario_rl.models.base import Network
+from mario_rl.models.base import Network, sometimes_random
 from mario_rl.models.dynamics import UNIMIX, Dynamics, State, draw, noise
 from mario_rl.models.sights import build_sight, head, newest
 from mario_rl.models.two_hot import BINS, TwoHot
@@ -99,9 +99,7 @@ class DreamerModel(nn.Module):
         best = self.forward(x).argmax(dim=1)
         if epsilon == 0:
             return best
-        roll = torch.rand(len(x), generator=generator)
-        random = torch.randint(self.actions, (len(x),), generator=generator)
-        return torch.where((roll < epsilon).to(best.device), random.to(best.device), best)
+        return sometimes_random(best, epsilon, self.actions, generator)
 
     @torch.no_grad()
     def sample_action(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:

@@ -155,6 +155,7 @@ def faults_of_arrays(prepare: str) -> int:
     return int(subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's malloc")
 def test_a_child_keeps_the_memory_it_frees() -> None:
-    assert faults_of_arrays("keep_memory()") * 5 < faults_of_arrays("")
+    kept, given_back = faults_of_arrays("keep_memory()"), faults_of_arrays("")
+    glibc = platform.libc_ver()[0] == "glibc"  # others have a malloc of their own, which is left alone
+    assert kept * 5 < given_back if glibc else kept <= given_back * 2

@@ -39,7 +39,7 @@ GOOD_RATE = 0.9
 MINUTES = 20.0  # at most, of a run from tiles
 PIXEL_MINUTES = 60.0
 BEYOND = "4-1"
-HEALTH = {"recon_mse": 0.01, "ssim": 0.9}
+HEALTH = {"recon_mse": (np.less, 0.01), "ssim": (np.greater, 0.9), "value_mean": (np.greater, 0.0)}
 OFTEN = {"evaluate_protocol": "greedy", "evaluate_every": 2_500}
 QUICK = {"steps": 4_000, "learning_starts": 500}
 
@@ -62,7 +62,7 @@ class PlannedRun:
         if self.part == "beyond":
             chosen["level"] = BEYOND
         if self.part == "pixels":
-            chosen |= {"observation": "pixels", "minutes": PIXEL_MINUTES, "buffer_size": 40_000}
+            chosen |= {"observation": "pixels", "minutes": PIXEL_MINUTES, "batch_size": 8, "buffer_size": 40_000}
         return chosen | (QUICK if self.quick else {})
 
     def config(self) -> TrainingConfig:
@@ -150,15 +150,13 @@ def health(run: RunDirectory) -> dict[str, Any]:
     known = [name for name in HEALTH if series.has(name)]
     well = np.ones(len(series), np.bool_)
     for name in known:
-        with np.errstate(invalid="ignore"):
-            well &= series[name] > HEALTH[name] if name == "ssim" else series[name] < HEALTH[name]
+        better, bound = HEALTH[name]
+        well &= better(series[name], bound)  # where nothing was measured it is NaN, and not better
     gaps = np.diff(series["time"], prepend=series["time"][0])
     minutes = np.cumsum(np.where(gaps < LONGEST_GAP_SECONDS, gaps, 0)) / 60
     reached = np.flatnonzero(well)
     x = series["x_mean"][np.isfinite(series["x_mean"])]
-    last = {
-        name: float(series[name][np.isfinite(series[name])][-1]) for name in (*known, "value_mean", "ends_foreseen")
-    }
+    last = {name: float(series[name][np.isfinite(series[name])][-1]) for name in (*known, "ends_foreseen")}
     return last | {
         "minutes_to_well": round(float(minutes[reached[0]]), 1) if len(reached) else None,
         "x_first": float(x[: max(len(x) // 10, 1)].mean()),

@@ -30,12 +30,14 @@ def goal_rows(report: dict[str, Any]) -> list[str]:
         rows.append(_row("steps of DDQN to 90 % greedy flags, against Dreamer's (medians)", fewer, 1.0, "×"))
     for run in _runs(report, "beyond", "dreamer"):
         rate = round(100 * run["protocols"]["greedy"]["rate"], 1)
-        rows.append(_row(f"Dreamer on {run['level']}, greedy flags", rate, 1.0, " %"))
+        rows.append(_row(f"Dreamer on {run['level']}, greedy flags", rate, RATE, " %"))
     for run in _runs(report, "pixels", "dreamer"):
         well = run["health"]
         minutes = _or_never(well["minutes_to_well"])
-        says = f"Dreamer from pixels, until MSE < {MSE:g} and SSIM > {SSIM:g}"
+        says = f"Dreamer from pixels, until MSE < {MSE:g}, SSIM > {SSIM:g} and values are positive"
         rows.append(_row(says, minutes, PIXEL_MINUTES, " min", at_most=True))
+        rising = well["x_last"] / well["x_first"]
+        rows.append(_row("Dreamer from pixels, mean x of the last tenth against the first", rising, 1.0, "×"))
     return rows
 
 

@@ -28,14 +28,14 @@ def test_both_models_have_every_seed_and_the_same_evaluations() -> None:
 def test_health_is_read_from_the_worker_s_measurements(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "run", dreamer.PlannedRun("pixels", "dreamer", 0, False).config())
     rows = [
-        "0,100,0.05,0.2,-1,0.1", "30,200,0.02,0.5,1,0.2", "60,300,0.008,0.85,5,0.3",
+        "0,100,0.05,0.2,-1,0.1", "30,200,0.02,nan,1,0.2", "60,300,0.008,0.85,5,0.3", "90,300,0.008,0.95,-1,0.3",
         "9000,400,0.005,0.95,9,0.7",  # after a pause: a resume
         "9030,500,0.012,0.97,9,0.8",
     ]  # fmt: skip
     head = "time,x_mean,recon_mse,ssim,value_mean,ends_foreseen\n"
     run.worker_csv(0).write_text(head + "\n".join(rows) + "\n")
     found = dreamer.health(run)
-    assert found["minutes_to_well"] == 1.0 and (found["x_first"], found["x_last"]) == (100, 500)
+    assert found["minutes_to_well"] == 1.5 and (found["x_first"], found["x_last"]) == (100, 500)
     assert (found["recon_mse"], found["ssim"], found["value_mean"]) == (0.012, 0.97, 9)
 
 
@@ -61,8 +61,8 @@ def test_the_worst_seed_counts_and_what_is_missed_is_said() -> None:
     good = [made_up("1-1", "dreamer", seed) for seed in range(3)]
     peers = [made_up("1-1", "ddqn", seed, steps_to_90=100_000) for seed in range(3)]
     rows = goal_rows(report(*good, *peers, made_up("pixels", "dreamer", 0), made_up("beyond", "dreamer", 0)))
-    assert len(rows) == 7 and not any("missed" in row for row in rows)
-    assert "**2×**" in rows[4] and "**12 min**" in rows[-1]
+    assert len(rows) == 8 and not any("missed" in row for row in rows)
+    assert "**2×**" in rows[4] and "**12 min**" in rows[-2] and "**5×**" in rows[-1]
     assert "60,000" in dreamer_section(report(*good, *peers))
 
     late = made_up("1-1", "dreamer", 1, minutes_to_first_flag=None, steps_to_90=None, minutes=21.0, steps=130_000)

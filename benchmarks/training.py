@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -216,8 +217,15 @@ def first_good_evaluation(
     return int(series["steps"][first]), round(max(status.minutes_trained - seconds_since / 60, 0.0), 2)
 
 
+def _terminated(*_: object) -> NoReturn:
+    """As Ctrl-C, which reaches the commands by itself: nothing goes on without its benchmark."""
+    stop_commands()
+    raise KeyboardInterrupt
+
+
 def exit_with_status(main: Callable[[], int], can_go_on: bool = True) -> NoReturn:
     """Run a benchmark; what the user can put right, or wanted, is one line."""
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         sys.exit(main())
     except (CommandFailed, ValueError) as problem:  # a damaged file of a run is a ValueError

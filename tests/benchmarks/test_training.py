@@ -1,9 +1,11 @@
-"""The training benchmark runs what is missing and gathers what runs wrote; no run is trained here."""
+"""The training benchmark runs what is missing and gathers what runs wrote."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -230,3 +232,18 @@ def test_the_page_has_the_section_if_there_are_figures() -> None:
     reports["training"] = figures
     assert report.results_page(reports) == without + training_report.training_section(figures)
     assert all(row in report.summary_table(reports) for row in training_report.goal_rows(figures))
+
+
+def test_a_benchmark_that_is_terminated_stops_its_commands(tmp_path: Path) -> None:
+    arguments = ("train", "--workers", "0", "--no-ui", "--name", "run", "--checkpoints", str(tmp_path))
+    program = f"from benchmarks.training import *; exit_with_status(lambda: mario_rl(*{arguments!r}) or 0)"
+    benchmark = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    run = RunDirectory(tmp_path / "run")
+    assert benchmark.stderr is not None
+    for line in benchmark.stderr:
+        if "steps" in line:  # it trains
+            break
+    benchmark.terminate()
+    said = benchmark.stderr.read()
+    assert benchmark.wait() == 130 and "interrupted; start again to go on from here" in said, said
+    assert run.status().state == "INTERRUPTED" and run.checkpoint_pt.is_file()

@@ -37,8 +37,10 @@ SEEDS = 3
 EPISODES = 500
 GOOD_RATE = 0.9
 MINUTES = 20.0  # at most, of a run from tiles
-PIXEL_MINUTES = 60.0
+PIXEL_MINUTES = 30.0
 BEYOND = "4-1"
+# Six pits instead of two are learned one after the other: more steps, each with half as many gradients.
+LONGER = {"steps": 150_000, "gradients_per_collect": 2, "new_steps": 0}
 HEALTH = {"recon_mse": (np.less, 0.01), "ssim": (np.greater, 0.9), "value_mean": (np.greater, 0.0)}
 OFTEN = {"evaluate_protocol": "greedy", "evaluate_every": 2_500}
 QUICK = {"steps": 4_000, "learning_starts": 500}
@@ -60,7 +62,7 @@ class PlannedRun:
         if self.model == "dreamer":
             chosen["minutes"] = MINUTES
         if self.part == "beyond":
-            chosen["level"] = BEYOND
+            chosen |= {"level": BEYOND} | LONGER
         if self.part == "pixels":
             chosen |= {"observation": "pixels", "minutes": PIXEL_MINUTES, "batch_size": 8, "buffer_size": 40_000}
         return chosen | (QUICK if self.quick else {})

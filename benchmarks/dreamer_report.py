@@ -61,6 +61,8 @@ be a new best, 100 otherwise).
 {runs_table(report)}
 
 {health_table(report)}
+
+{commands(report)}
 """
 
 
@@ -80,6 +82,13 @@ def runs_table(report: dict[str, Any]) -> str:
         for run in report["runs"]
     ]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
+
+
+def commands(report: dict[str, Any]) -> str:
+    """What was run, once for all seeds."""
+    first = {(run["part"], run["model"]): run for run in reversed(report["runs"])}
+    said = [f"    {run['command']}" for run in reversed(first.values())]
+    return "\n".join(["The commands (with `--seed` 0, 1, 2 for 1-1 from tiles, 0 for the others):", "", *said])
 
 
 def health_table(report: dict[str, Any]) -> str:

@@ -47,7 +47,7 @@ def made_up(part: str, model: str, seed: int, **changes: Any) -> dict[str, Any]:
         "part": part, "model": model, "seed": seed, "level": "1-1", "steps_to_first_flag": 9000,
         "minutes_to_first_flag": 1.5, "steps_to_90": 50_000, "minutes_to_90": 8.0, "steps": 60_000, "minutes": 9.0,
         "protocols": {"greedy": outcome, "stochastic": outcome, "sticky": outcome},
-        "health": well if model == "dreamer" else None,
+        "health": well if model == "dreamer" else None, "command": f"mario-rl train --model {model} --seed {seed}",
     }  # fmt: skip
     return run | changes
 
@@ -63,7 +63,9 @@ def test_the_worst_seed_counts_and_what_is_missed_is_said() -> None:
     rows = goal_rows(report(*good, *peers, made_up("pixels", "dreamer", 0), made_up("beyond", "dreamer", 0)))
     assert len(rows) == 8 and not any("missed" in row for row in rows)
     assert "**2×**" in rows[4] and "**12 min**" in rows[-2] and "**5×**" in rows[-1]
-    assert "60,000" in dreamer_section(report(*good, *peers))
+    said = dreamer_section(report(*good, *peers))
+    assert "60,000" in said and "--seed 2" not in said
+    assert "    mario-rl train --model dreamer --seed 0\n    mario-rl train --model ddqn --seed 0\n" in said
 
     late = made_up("1-1", "dreamer", 1, minutes_to_first_flag=None, steps_to_90=None, minutes=21.0, steps=130_000)
     rows = goal_rows(report(good[0], late))

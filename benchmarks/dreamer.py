@@ -39,7 +39,8 @@ GOOD_RATE = 0.9
 MINUTES = 20.0  # at most, of a run from tiles
 PIXEL_MINUTES = 30.0
 BEYOND = "4-1"
-# Six pits instead of two are learned one after the other: more steps, each with half as many gradients.
+# Six pits instead of two are learned one after the other: more steps, each with half as many gradients. (With the
+# preset as it is, the best greedy evaluation of one run was 68 %, after 60,000 of its 90,000 steps.)
 LONGER = {"steps": 150_000, "gradients_per_collect": 2, "new_steps": 0}
 HEALTH = {"recon_mse": (np.less, 0.01), "ssim": (np.greater, 0.9), "value_mean": (np.greater, 0.0)}
 OFTEN = {"evaluate_protocol": "greedy", "evaluate_every": 2_500}

@@ -48,8 +48,8 @@ def dreamer_section(report: dict[str, Any]) -> str:
 ## Dreamer
 
 Written by `python -m benchmarks.dreamer`{" --quick" if report["quick"] else ""} on {machine["date"]}, \
-{machine["cpu"]}, {machine["cores"]} cores, {machine["system"]}, Python {machine["python"]}, \
-load {machine["load_at_start"]:g} at the start: one run after the other with `mario-rl train --preset laptop`, each \
+{machine["cpu"]}, {machine["cores"]} cores, {machine["system"]}, Python {machine["python"]}: \
+one run after the other with `mario-rl train --preset laptop`, each \
 judged by `mario-rl evaluate` with {report["episodes"]} episodes of each protocol. Both models are evaluated greedily \
 every 2,500 steps while they train; 90 %: the first of these evaluations that reached it (200 episodes where it could \
 be a new best, 100 otherwise).
@@ -88,7 +88,7 @@ def commands(report: dict[str, Any]) -> str:
     """What was run, once for all seeds."""
     first = {(run["part"], run["model"]): run for run in reversed(report["runs"])}
     said = [f"    {run['command']}" for run in reversed(first.values())]
-    return "\n".join(["The commands (with `--seed` 0, 1, 2 for 1-1 from tiles, 0 for the others):", "", *said])
+    return "\n".join(["The commands (`--seed` 0, 1, 2 for 1-1 from tiles; one run of each of the others):", "", *said])
 
 
 def health_table(report: dict[str, Any]) -> str:

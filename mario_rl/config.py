@@ -234,6 +234,8 @@ class RunSettings:
     """What they are played with: stochastic (as trained), greedy, or sticky (greedy, actions stick: chance 0.25)."""
     stop_at: float | None = None
     """End the run when an evaluation, confirmed by 600 other episodes, reaches this share of flags."""
+    wandb: str | None = None
+    """Log what TensorBoard gets to this project of Weights & Biases, too (docs/export.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)

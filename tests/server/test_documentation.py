@@ -1,4 +1,4 @@
-"""docs/server.md and the files beside it: every line there works."""
+"""docs/server.md and the files that start a server: every line there works."""
 
 from __future__ import annotations
 
@@ -73,10 +73,11 @@ def _options(command: list[str]) -> None:
 
 
 def test_the_unit_the_container_and_the_assistants() -> None:
-    unit = (DOCS / "mario-rl.service").read_text()
+    docker = DOCS.parent / "docker"
+    unit = (docker / "systemd" / "mario-rl-server.service").read_text()
     _options(shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1]))  # type: ignore[index]
-    container = yaml.safe_load((DOCS / "compose.yaml").read_text())["services"]["mario-rl"]
-    _options(container["command"])
+    container = yaml.safe_load((docker / "compose.yaml").read_text())["services"]["server"]
+    _options(["mario-rl", *container["command"]])  # docker/entrypoint.sh
     assert "MARIO_RL_TOKEN" in container["environment"]
     for block in _blocks("json"):
         (assistant,) = json.loads(block)["mcpServers"].values()

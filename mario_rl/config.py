@@ -7,6 +7,7 @@ What the user does not set comes from `--config`, then from `--preset`, then fro
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,18 @@ class WorkerSettings:
     """Minibatches whose gradients a worker averages before it sends."""
     device: str = "cpu"
     """Where workers and coordinator compute: cpu, cuda, cuda:1, ..."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterSettings:
+    """Where workers and coordinator run (docs/cluster.md)."""
+
+    cluster: str = "off"
+    """Where: off (this machine's processes), local (Ray, here), auto (the Ray cluster of this node), or ray://host:port."""
+    precision: str = "float32"
+    """What gradients and weights travel as on a cluster: float32, or float16 with half the bytes."""
+    gpu_share: float = 0.25
+    """Share of a GPU that the coordinator and each worker reserve on a cluster, if device is cuda."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +257,7 @@ class TrainingConfig(
     EnvironmentSettings,
     CurriculumSettings,
     WorkerSettings,
+    ClusterSettings,
     OptimiserSettings,
     NetworkSettings,
     LearningSettings,
@@ -340,6 +354,7 @@ _RANGES = Ranges(
         "size": ("XS", "S", "M"),
         "evaluate_protocol": ("stochastic", "greedy", "sticky"),
         "curriculum": ("off", "snapshots", "archive", "demo"),
+        "precision": ("float32", "float16"),
     },
 )
 
@@ -352,6 +367,11 @@ def check(config: TrainingConfig) -> None:
     demand(config.tau_min is None or 0 < config.tau_min <= 1, config, "tau_min", "above 0 and at most 1")
     demand(config.minutes is None or config.minutes > 0, config, "minutes", "above 0")
     demand(config.stop_at is None or 0 < config.stop_at <= 1, config, "stop_at", "above 0 and at most 1")
+    demand(0 < config.gpu_share <= 1, config, "gpu_share", "above 0 and at most 1")
+    demand(is_cluster(config.cluster), config, "cluster", "off, local, auto or ray://host:port")
+    if config.cluster != "off":
+        demand(config.workers >= 1, config, "workers", "at least 1 with --cluster")
+        demand(not config.save_replay, config, "save_replay", "left out with --cluster: replays stay on their nodes")
     demand(0 < config.imitation_until <= 1, config, "imitation_until", "above 0 and at most 1")
     smallest = config.lanes * (config.n_step + 2)
     demand(config.buffer_size >= smallest, config, "buffer_size", f"at least {smallest} for so many lanes and n-step")
@@ -361,6 +381,11 @@ def check(config: TrainingConfig) -> None:
         demand(config.buffer_size >= smallest, config, "buffer_size", wanted)
     torsos = ("auto", "mlp", "cnn") if config.observation == "tiles" else ("auto", "small", "nature")
     demand(config.torso in torsos, config, "torso", f"one of {', '.join(torsos)} for {config.observation}")
+
+
+def is_cluster(text: str) -> bool:
+    """Whether this names a place to run."""
+    return text in ("off", "local", "auto") or re.fullmatch(r"ray://[^\s/:]+:\d{1,5}", text) is not None
 
 
 def kinds_of(name: str) -> tuple[type, ...]:

@@ -73,27 +73,43 @@ class WorkerRow(Row):
     restarts = Word()  # the supervisor's count
 
 
-class SharedBoard:
+class Board:
     """The rows of a run: one for control, one per worker."""
+
+    def __init__(self, control: ControlRow, workers: list[WorkerRow]) -> None:
+        self.control = control
+        self.workers = workers
+
+    @classmethod
+    def of_one_process(cls, workers: int) -> Board:
+        """A board in plain memory, for a parent whose children are elsewhere."""
+        rows = [WorkerRow(_plain_words(WorkerRow)) for _ in range(workers)]
+        return cls(ControlRow(_plain_words(ControlRow)), rows)
+
+    def total(self, word: str) -> int:
+        """The sum of a word over all workers."""
+        return sum(getattr(row, word) for row in self.workers)
+
+
+class SharedBoard(Board):
+    """A board that all processes of a machine see."""
 
     def __init__(self, name: str, workers: int, *, create: bool = False) -> None:
         self.name = name
         strides = [_whole_lines(len(ControlRow.names)), _whole_lines(len(WorkerRow.names))]
         size = strides[0] + workers * strides[1]
         self._block = SharedBlock(name, size, kind="board", shape=(workers, *strides), create=create)
-        self.control = ControlRow(self._block.words(0, len(ControlRow.names)))
-        self.workers = [
-            WorkerRow(self._block.words(strides[0] + worker * strides[1], len(WorkerRow.names)))
-            for worker in range(workers)
-        ]
-
-    def total(self, word: str) -> int:
-        """The sum of a word over all workers."""
-        return sum(getattr(row, word) for row in self.workers)
+        control = ControlRow(self._block.words(0, len(ControlRow.names)))
+        starts = [strides[0] + worker * strides[1] for worker in range(workers)]
+        super().__init__(control, [WorkerRow(self._block.words(start, len(WorkerRow.names))) for start in starts])
 
     def close(self) -> None:
         """Let go of the memory; its creator also removes it from the machine."""
         self._block.close()
+
+
+def _plain_words(row: type[Row]) -> memoryview:
+    return memoryview(bytearray(8 * len(row.names))).cast("q")
 
 
 def _whole_lines(words: int) -> int:

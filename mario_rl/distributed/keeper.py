@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
-from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
+from mario_rl.distributed.coordinator import Counters, Totals, TrainingCoordinator
 from mario_rl.distributed.events import Events
 from mario_rl.metrics.logger import MetricLogger
 from mario_rl.runs.checkpoint import CheckpointError, save_checkpoint, save_run_checkpoint
@@ -21,6 +21,17 @@ CONFIRMING_EPISODES = 200
 ENDING_EPISODES = 400  # more, before a run is ended
 WORTH_CONFIRMING = 0.5  # below this rate nobody cares about luck
 OTHER_EPISODES = 1_000_003  # added to a seed: other episodes than those of any evaluation before
+
+
+def progress_in_status(counters: Counters) -> dict[str, Any]:
+    """What a run's status file says of how far it is."""
+    first = counters.first_flag_seconds
+    return {
+        "steps": counters.steps,
+        "minutes_trained": round(counters.seconds / 60, 2),
+        "steps_to_first_flag": counters.first_flag_steps,
+        "minutes_to_first_flag": None if first is None else round(first / 60, 2),
+    }
 
 
 class RunKeeper:
@@ -135,13 +146,7 @@ class RunKeeper:
             state = coordinator.state_dict() | {"workers": list(self._worker_states())}
             save_run_checkpoint(self.run, state, coordinator.config.keep)
             save_checkpoint(self.run.weights_pt, coordinator.weights_state())
-            first = counters.first_flag_seconds
-            self.run.update_status(
-                steps=counters.steps,
-                minutes_trained=round(counters.seconds / 60, 2),
-                steps_to_first_flag=counters.first_flag_steps,
-                minutes_to_first_flag=None if first is None else round(first / 60, 2),
-            )
+            self.run.update_status(**progress_in_status(counters))
 
         well = self._guarded(write)
         self._saved = time.monotonic()

@@ -1,5 +1,7 @@
 """Keeps the processes of a run alive: starts them, notices who died or hangs, replaces them, ends them all.
 
+They are this machine's (`children.py`) or actors on a cluster's nodes (`mario_rl/cluster/`): the rules are the same.
+
 `tick` does the work of the moment and is called a few times a second, from the main thread: the kernel ends a child
 when the thread that started it ends (`process.become_child`).
 """
@@ -12,14 +14,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Protocol
 
-from mario_rl.distributed.board import SharedBoard
-from mario_rl.distributed.gradient_pool import SharedGradientPool
-from mario_rl.distributed.heartbeat import SharedHeartbeat
-from mario_rl.distributed.last_words import SharedLastWords
+from mario_rl.distributed.board import Board
 from mario_rl.distributed.process import ctrl_c_held_back, exit_reason
 
 STALE_SECONDS = 30.0  # without a sign of life, a process counts as hung
@@ -28,6 +25,54 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # seconds before a restart; doubled by ea
 DEATHS_ALLOWED, DEATH_WINDOW = 5, 60.0  # as many deaths within so many seconds are too many
 NONFINITE_ALLOWED = 3  # gradients in a row
 LONGEST_NAP = 5.0  # seconds between two ticks; after more, it was us who slept, and nobody else is blamed for silence
+
+
+class Process(Protocol):
+    """What is supervised: `multiprocessing`'s processes are such."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its number, where it has one here."""
+
+    @property
+    def exitcode(self) -> int | None:
+        """None while it runs; 0 if it ended well, below 0 if a signal killed it."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for its end, or so many seconds."""
+
+    def close(self) -> None:
+        """Let go of it, after its end."""
+
+
+class Places(Protocol):
+    """Where gradients lie."""
+
+    def clear(self, worker: int) -> None:
+        """Forget what a dead worker had sent."""
+
+
+class Heartbeat(Protocol):
+    """When each was heard of last."""
+
+    def age(self, index: int) -> float:
+        """Seconds since its last sign of life; infinite before the first."""
+
+    def forget(self, index: int) -> None:
+        """A new process takes this place."""
+
+
+class LastWords(Protocol):
+    """What each said when it died."""
+
+    def hear(self, index: int) -> str:
+        """The text; empty if nothing was said."""
+
+    def forget(self, index: int) -> None:
+        """A new process takes this place."""
 
 
 class GivenUp(RuntimeError):
@@ -48,8 +93,8 @@ class Child:
 
     index: int  # in heartbeat and last words; the coordinator's comes after the workers'
     name: str
-    start: Callable[[], BaseProcess]
-    process: BaseProcess | None = None
+    start: Callable[[], Process]
+    process: Process | None = None
     started: float = -math.inf
     restart_at: float | None = 0.0  # due to be started then; None: not at all
     deaths: deque[float] = field(default_factory=deque)  # when; those of the last minute
@@ -66,13 +111,13 @@ class Supervisor:
 
     def __init__(
         self,
-        start_worker: Callable[[int], BaseProcess],
-        start_coordinator: Callable[[], BaseProcess],
+        start_worker: Callable[[int], Process],
+        start_coordinator: Callable[[], Process],
         *,
-        board: SharedBoard,
-        pool: SharedGradientPool,
-        heartbeat: SharedHeartbeat,
-        last_words: SharedLastWords,
+        board: Board,
+        pool: Places,
+        heartbeat: Heartbeat,
+        last_words: LastWords,
         report: Callable[[dict[str, Any]], None],
         stale_seconds: float = STALE_SECONDS,
         startup_seconds: float = STARTUP_SECONDS,
@@ -224,7 +269,7 @@ class Supervisor:
             return False
         return self._board.workers[child.index].nonfinite_in_a_row >= NONFINITE_ALLOWED
 
-    def _running(self) -> list[BaseProcess]:
+    def _running(self) -> list[Process]:
         processes = [child.process for child in self._children if child.process is not None]
         return [process for process in processes if process.exitcode is None]
 
@@ -232,7 +277,7 @@ class Supervisor:
         deadline = time.monotonic() + seconds
         while (running := self._running()) and (left := deadline - time.monotonic()) > 0:
             meanwhile()
-            wait([process.sentinel for process in running], timeout=min(left, 0.1))
+            running[0].join(min(left, 0.1))
 
     def _tell_status(self, child: Child, status: str, text: str) -> None:
         if child is self._coordinator:

@@ -7,12 +7,14 @@ import dataclasses
 import os
 import queue
 import threading
+from abc import abstractmethod
 from functools import partial
 
 import torch
 
 from mario_rl._native import Rom
 from mario_rl.config import ConfigError, TrainingConfig, write_yaml
+from mario_rl.distributed.board import Board
 from mario_rl.distributed.children import ChildPlan, recall, start_coordinator, start_worker
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
 from mario_rl.distributed.curriculum import warm_start, worker_curriculum
@@ -116,8 +118,68 @@ def _check(config: TrainingConfig) -> None:
         raise ConfigError(str(problem)) from problem
 
 
-class ProcessSession(Session):
-    """Workers and coordinator in processes of their own."""
+class SupervisedSession(Session):
+    """Workers and coordinator in processes of their own, which a supervisor keeps alive. Where, says the subclass."""
+
+    board: Board
+    supervisor: Supervisor
+
+    @abstractmethod
+    def poll(self) -> list[Event]:
+        """What the processes have told since the last time."""
+
+    @abstractmethod
+    def let_go(self) -> None:
+        """Nothing runs any more: leave nothing behind."""
+
+    def tick(self) -> bool:
+        """Events in, the dead replaced."""
+        self._listen_once()
+        if self.stop_at_once_asked:
+            return False
+        try:
+            return self.supervisor.tick()
+        except (GivenUp, RunError) as problem:
+            self.problem = str(problem)
+            return False
+
+    def pause(self, paused: bool) -> None:
+        """Workers wait before their next collection."""
+        self.board.control.pause = int(paused)
+
+    def save(self) -> None:
+        """The coordinator saves, and the workers what they remember, if that is wanted."""
+        self.board.control.save_requests += 1
+
+    def stop(self) -> None:
+        """Everybody ends after what is in hand."""
+        super().stop()
+        self.board.control.stop = 1
+
+    def close(self) -> State:
+        """Wait for the processes, and for none of them longer than is reasonable."""
+        try:
+            with contextlib.suppress(AtOnce):
+                self.supervisor.shutdown(SHUTDOWN_SECONDS, meanwhile=self._listen)
+            self.take(self.poll())
+            self.problem = self.problem or self.supervisor.bad_end
+        finally:
+            self.let_go()
+            state = self.finish()
+        return state
+
+    def _listen_once(self) -> None:
+        self.take(self.poll())
+        self.tell_stop()
+
+    def _listen(self) -> None:
+        self._listen_once()
+        if self.stop_at_once_asked:
+            raise AtOnce
+
+
+class ProcessSession(SupervisedSession):
+    """On this machine, with shared memory between them."""
 
     def __init__(self, run: RunDirectory, config: TrainingConfig, before: Totals):
         for name in release_leftovers():
@@ -132,60 +194,26 @@ class ProcessSession(Session):
         except BaseException:
             self._events.close()
             raise
+        self.board = self._memory.board
         child = ChildPlan(config, run.path.resolve(), plan, self._events.address, before, os.getpid())
-        self._supervisor = Supervisor(
+        self.supervisor = Supervisor(
             partial(start_worker, child),
             partial(start_coordinator, child),
-            board=self._memory.board,
+            board=self.board,
             pool=self._memory.gradients,
             heartbeat=self._memory.heartbeat,
             last_words=self._memory.last_words,
             report=lambda event: self.take([event]),
         )
 
-    def tick(self) -> bool:
-        """Events in, the dead replaced."""
-        self.take(self._events.poll())
-        self.tell_stop()
-        if self.stop_at_once_asked:
-            return False
-        try:
-            return self._supervisor.tick()
-        except GivenUp as problem:
-            self.problem = str(problem)
-            return False
+    def poll(self) -> list[Event]:
+        """From the socket."""
+        return self._events.poll()
 
-    def pause(self, paused: bool) -> None:
-        """Workers wait before their next collection."""
-        self._memory.board.control.pause = int(paused)
-
-    def save(self) -> None:
-        """The coordinator saves, and the workers what they remember, if that is wanted."""
-        self._memory.board.control.save_requests += 1
-
-    def stop(self) -> None:
-        """Everybody ends after what is in hand."""
-        super().stop()
-        self._memory.board.control.stop = 1
-
-    def close(self) -> State:
-        """Wait for the processes, and for none of them longer than is reasonable."""
-        try:
-            with contextlib.suppress(AtOnce):
-                self._supervisor.shutdown(SHUTDOWN_SECONDS, meanwhile=self._listen)
-            self.take(self._events.poll())
-            self.problem = self.problem or self._supervisor.bad_end
-        finally:
-            self._memory.close()
-            self._events.close()
-            state = self.finish()
-        return state
-
-    def _listen(self) -> None:
-        self.take(self._events.poll())
-        self.tell_stop()
-        if self.stop_at_once_asked:
-            raise AtOnce
+    def let_go(self) -> None:
+        """Of memory and socket."""
+        self._memory.close()
+        self._events.close()
 
 
 class InProcessSession(Session):
@@ -282,4 +310,8 @@ class InProcessSession(Session):
 def open_session(run: RunDirectory, config: TrainingConfig, before: Totals) -> Session:
     """Start training."""
     config = dataclasses.replace(config, name=run.name)
+    if config.cluster != "off":
+        from mario_rl.cluster.session import ClusterSession  # Ray is an extra
+
+        return ClusterSession(run, config, before)
     return (ProcessSession if config.workers else InProcessSession)(run, config, before)

@@ -1,0 +1,178 @@
+"""Joining a Ray cluster: one of our own on this machine, the one this node belongs to, or one far away."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from mario_rl.config import ConfigError
+
+LOCAL_STORE_BYTES = 512 << 20  # of the object store of `local`
+LOOPBACK = "127.0.0.1"  # a cluster of one machine is nobody else's
+WATCH_SECONDS = 2.0  # between two looks whether the head still answers
+SILENT_SECONDS = 5.0  # without an answer, nothing is asked that needs more than the actors themselves
+LOST_SECONDS = 20.0  # without an answer, it is lost; Ray itself ends every process of the cluster after 60
+
+_DIRECTORY = "mario-rl-ray-"
+_OWNER = "owner"  # the file that the owner of such a directory holds a lock on
+
+
+class ClusterLost(ConnectionError):
+    """The head of the cluster does not answer any more; the message says what to do."""
+
+
+@contextlib.contextmanager
+def connected(cluster: str, cpus: int) -> Iterator[Connection]:
+    """Within, this process is part of a cluster; `cpus` is what a cluster of our own has room for."""
+    connection = Connection(cluster, cpus)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+class Connection:
+    """This process's place in a cluster."""
+
+    def __init__(self, cluster: str, cpus: int):
+        self.cluster = cluster
+        self._directory: Path | None = None
+        self._lock: IO[str] | None = None
+        _import_ray()
+        try:
+            address = self._join(cluster, cpus)
+        except BaseException:
+            self._remove_directory()
+            raise
+        self._head = HeadWatch(address)
+
+    def _join(self, cluster: str, cpus: int) -> tuple[str, int]:
+        """Connect; where the head listens."""
+        import ray
+
+        settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            if cluster == "local":
+                os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
+                self._directory, self._lock = _own_directory()
+                ray.init(
+                    "local",
+                    num_cpus=cpus,
+                    include_dashboard=False,
+                    object_store_memory=LOCAL_STORE_BYTES,
+                    _node_ip_address=LOOPBACK,
+                    _temp_dir=str(self._directory),
+                    **settings,
+                )
+            else:
+                ray.init(cluster, **settings)
+        except Exception as problem:  # Ray raises many kinds, from its own to gRPC's
+            raise ConfigError(_what_to_do(cluster, problem)) from problem
+        _say_nothing()
+        if cluster.startswith("ray://"):
+            host, _, port = cluster.removeprefix("ray://").partition(":")
+        else:
+            host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        return host, int(port)
+
+    @property
+    def silent(self) -> bool:
+        """Whether the head does not answer at the moment. It may come back: a head can be made to survive."""
+        return self._head.silent_seconds > SILENT_SECONDS
+
+    @property
+    def lost(self) -> bool:
+        """Whether the head has been silent for too long."""
+        return self._head.silent_seconds > LOST_SECONDS
+
+    def close(self) -> None:
+        """Leave the cluster; one of our own ends with that."""
+        import ray
+
+        self._head.close()
+        # With a dead head Ray's own goodbye may wait for it for a minute.
+        goodbye = threading.Thread(target=ray.shutdown, name="leave the cluster", daemon=True)
+        goodbye.start()
+        goodbye.join(5.0 if self.lost else 60.0)
+        self._remove_directory()
+
+    def _remove_directory(self) -> None:
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+
+class HeadWatch:
+    """Knocks at the head's door, from a thread of its own."""
+
+    def __init__(self, address: tuple[str, int]):
+        self._address = address
+        self._answered = time.monotonic()
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="head watch", daemon=True).start()
+
+    @property
+    def silent_seconds(self) -> float:
+        """Since when nobody has opened."""
+        return time.monotonic() - self._answered
+
+    def close(self) -> None:
+        """Stop knocking."""
+        self._closed.set()
+
+    def _watch(self) -> None:
+        while not self._closed.wait(WATCH_SECONDS):
+            with contextlib.suppress(OSError), socket.create_connection(self._address, timeout=WATCH_SECONDS):
+                self._answered = time.monotonic()
+
+
+def _import_ray() -> None:
+    try:
+        import ray  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise ConfigError("--cluster needs Ray, which is not installed: pip install 'mario-rl[cluster]'") from missing
+
+
+def _say_nothing() -> None:
+    """Ray prints what it thinks of its nodes onto the driver's terminal, which is the dashboard's."""
+    with contextlib.suppress(ImportError, AttributeError):  # it is not a documented way
+        from ray._private.ray_logging import global_worker_stdstream_dispatcher
+
+        global_worker_stdstream_dispatcher.remove_handler("ray_print_logs")
+
+
+def _what_to_do(cluster: str, problem: Exception) -> str:
+    said = next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
+    if cluster == "local":
+        return f"--cluster local: Ray could not be started here: {said}"
+    if cluster == "auto":
+        advice = "this machine belongs to no Ray cluster: run  ray start --head  first, or use --cluster local"
+        return f"--cluster auto: {advice} ({said})"
+    advice = "is its head running, the port its client's (10001), and the token in ~/.ray/auth_token the same?"
+    return f"--cluster {cluster} cannot be reached: {advice} ({said})"
+
+
+def _own_directory() -> tuple[Path, IO[str]]:
+    """A directory for a local Ray, short enough for its sockets; those of killed processes are removed."""
+    place = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())
+    for left in place.glob(f"{_DIRECTORY}*"):
+        with contextlib.suppress(OSError), (left / _OWNER).open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    directory = Path(tempfile.mkdtemp(prefix=_DIRECTORY, dir=place))
+    lock = (directory / _OWNER).open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return directory, lock

@@ -25,16 +25,16 @@ from mario_rl import (
     doctor,
 )
 from mario_rl.emulators import rom as roms
-from mario_rl.mistake import Mistake
+from mario_rl.mistake import Mistake, check_file
 
 app = typer.Typer(
-    help="Reinforcement learning on NES games.",
+    help="Teach agents to play NES games.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-rom_app = typer.Typer(help="The ROM files this machine has: import your own, list them.", rich_markup_mode=None)
-bench_app = typer.Typer(help="Measure our speed against other emulators, in the same run.", rich_markup_mode=None)
+rom_app = typer.Typer(help="Import ROM files of your own, and list what is there.", rich_markup_mode=None)
+bench_app = typer.Typer(help="Measure our speed beside that of others.", rich_markup_mode=None)
 cli_train.register(app)
 cli_explore.register(app)
 cli_runs.register(app)
@@ -58,7 +58,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         status = app(args=arguments, prog_name="mario-rl", standalone_mode=False)
     except typer.TyperException as mistake:
-        advice = "" if isinstance(mistake, Mistake) else " Try `mario-rl --help`."
+        context = getattr(mistake, "ctx", None)
+        command = "mario-rl" if context is None else context.command_path
+        advice = "" if isinstance(mistake, Mistake) else f" Try `{command} --help`."
         one_line = " ".join(mistake.format_message().split()).replace(": Value error, ", ": ")  # a library's own words
         print(f"mario-rl: {one_line}{advice}", file=sys.stderr)
         sys.exit(2)
@@ -85,7 +87,12 @@ def examine(
     rom: RomOption = None,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed runs left behind, and only that.")] = False,
 ) -> None:
-    """Check this machine: versions, native core, ROMs, Mednafen, speed. Exit code 1 if the core or a ROM is missing."""
+    """Check this machine: versions, core, ROMs, Mednafen, speed.
+
+    Exit code 1 if the core or a ROM is missing.
+    """
+    if clean and rom is not None:
+        raise Mistake("--clean looks at no ROM: leave --rom out")
     healthy = True
     for finding in doctor.clean() if clean else doctor.findings(rom):
         print(finding.line(), flush=True)
@@ -100,7 +107,10 @@ def import_rom(
         str | None, typer.Option(help=f"Which game an unknown dump is: {', '.join(roms.GAMES)}.", show_default=False)
     ] = None,
 ) -> None:
-    """Check a ROM file and store it in the user data directory, where every command finds it."""
+    """Check a ROM file and keep it where every command finds it.
+
+    That is the user data directory.
+    """
     if not doctor.core_is_built():
         raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
     try:
@@ -117,7 +127,10 @@ def import_rom(
 
 @rom_app.command("list")
 def list_roms() -> None:
-    """List the ROMs of this machine in lookup order: the first of each game is the one that is used."""
+    """List the ROMs of this machine in lookup order.
+
+    The first of each game is the one that is used.
+    """
     try:
         found = [rom for game in roms.GAMES for rom in roms.located_roms(game)] + roms.imported_roms(roms.UNKNOWN_GAME)
     except OSError as problem:
@@ -135,28 +148,40 @@ def bench_emulators(
     rom: RomOption = None,
     reference: Annotated[
         Literal["mednafen"] | None,
-        typer.Option(help="Instead: does our core agree with this one, frame by frame? And how fast is it held?"),
+        typer.Option(help="Compare our core with this one instead, frame by frame, and say how fast it is held."),
     ] = None,
 ) -> None:
-    """Frames per second of one console on one core: ours, cynes, stable-retro and nes-py."""
+    """Measure frames a second of one console on one core.
+
+    Ours, cynes, stable-retro and nes-py take turns.
+    """
     _run_benchmark("emulators" if reference is None else "reference", quick, json, rom)
 
 
 @bench_app.command("environment")
 def bench_environment(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
-    """Steps per second of vectorised Super Mario Bros. environments: ours and stable-retro's."""
+    """Measure steps a second of vectorised environments.
+
+    Super Mario Bros., ours and stable-retro's.
+    """
     _run_benchmark("environment", quick, json, rom)
 
 
 @bench_app.command("gradients")
 def bench_gradients(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
-    """What moving gradients costs beside gloo and a pipe, its share of training, and two workers against one."""
+    """Measure what moving gradients costs.
+
+    Beside gloo and a pipe; its share of training; and two workers against one.
+    """
     _run_benchmark("gradients", quick, json, rom)
 
 
 @bench_app.command("server")
 def bench_server(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
-    """The HTTP server on Mednafen: steps a second, the time to recover from a crash, 200 clients at once."""
+    """Measure the HTTP server on Mednafen.
+
+    Steps a second, the time to recover from a crash, 200 clients at once.
+    """
     _run_benchmark("server", quick, json, rom)
 
 
@@ -167,17 +192,21 @@ def bench_drmario(
     tune: Annotated[
         bool, typer.Option("--tune", help="Measure nothing: look for better weights of the bots by CMA-ES.")
     ] = False,
-    minutes: Annotated[float, typer.Option(min=0.01, help="Time for --tune.")] = 30,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Minutes for --tune.")] = 30,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Where --tune writes.", show_default="the weights the bots use"),
     ] = None,
 ) -> None:
-    """Dr. Mario: the engine's speed, its lock-step with the cartridge, and how many rounds the bots clear."""
+    """Measure the rules engine and its bots.
+
+    Dr. Mario: the engine's speed, its lock-step with the cartridge, and how many rounds the bots clear.
+    """
     if output is not None and not tune:
         raise Mistake("--output is for --tune; the figures go to --json")
-    if output is not None and not output.resolve().parent.is_dir():
-        raise Mistake(f"{output.resolve().parent}: no such directory for --output")
+    if tune and (quick or json is not None):
+        raise Mistake("--tune measures nothing: leave --quick and --json out")
+    check_file(output, "--output")
     if tune:
         where = [] if output is None else ["--output", str(output.resolve())]
         _run_in_the_source_tree("drmario_tuning", ["--minutes", str(minutes), *where])
@@ -187,7 +216,11 @@ def bench_drmario(
 def _run_benchmark(name: str, quick: bool, json: str | None, rom: Path | None) -> None:
     try:
         rom_file = roms.find_rom("smb", rom).resolve()
-    except OSError as problem:
+        if doctor.core_is_built():
+            from mario_rl.emulators.embedded import load_rom
+
+            load_rom(rom_file)
+    except (OSError, ValueError) as problem:  # RomError is a ValueError
         raise Mistake(str(problem)) from problem
     _run_in_the_source_tree(name, ["--rom", str(rom_file), *_options(quick, json)])
 
@@ -196,8 +229,7 @@ def _options(quick: bool, json: str | None) -> list[str]:
     options = ["--quick"] if quick else []
     if json is None:
         return options
-    if json != "-" and not Path(json).resolve().parent.is_dir():
-        raise Mistake(f"{Path(json).resolve().parent}: no such directory for --json")
+    check_file(json, "--json")
     return [*options, "--json", json if json == "-" else str(Path(json).resolve())]
 
 

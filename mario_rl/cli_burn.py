@@ -39,7 +39,8 @@ def burn(
         str,
         typer.Option(
             metavar="antidote|FILE",
-            help="The cartridge: antidote, or your own dump of the original (Japan/USA, first revision or revision A).",
+            help="Cartridge to burn into: antidote, or your own dump of the original (Japan/USA, first revision "
+            "or revision A).",
         ),
     ] = ANTIDOTE,
     output: Annotated[
@@ -47,7 +48,7 @@ def burn(
         typer.Option(
             "--output",
             "-o",
-            help="The cartridge with the player inside (.nes).",
+            help="File for the cartridge with the player inside (.nes).",
             show_default="named after the player; none if --ips or --bps is given",
         ),
     ] = None,

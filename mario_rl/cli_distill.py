@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mario_rl.cli_selfplay_evaluate import CheckpointsOption, check_directory_of
+from mario_rl.cli_selfplay_evaluate import CheckpointsOption
 from mario_rl.cli_settings import with_settings
 from mario_rl.distill.config import DistillConfig
-from mario_rl.mistake import INTERRUPTED, Mistake, mistakes_in_one_line, signals_as_ctrl_c
+from mario_rl.mistake import INTERRUPTED, Mistake, check_file, mistakes_in_one_line, signals_as_ctrl_c
 from mario_rl.settings import ConfigError, flag
 
 FIRST = ("teacher", "form", "bytes")
@@ -36,15 +36,16 @@ def distill(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The player.", show_default="FORM-BYTES.json"),
+        typer.Option("--output", "-o", help="File for the player.", show_default="FORM-BYTES.json"),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in words how the player decides.")] = False,
     checkpoints: CheckpointsOption = Path("checkpoints"),
     **settings: Any,
 ) -> None:
-    """Make a player small enough for the cartridge that plays as a trained one would, if it saw no more.
+    """Make a player small enough for the cartridge.
 
-    Every stage is judged in play: games alone at levels 5, 10 and 15, MED. `mario-rl burn` puts the player into a ROM.
+    It plays as a trained one would, if it saw no more. Every stage is judged in play: games alone at levels 5, 10 and
+    15, MED. `mario-rl burn` puts the player into a ROM.
     """
     chosen = {name: value for name, value in settings.items() if value is not None}
     if player is not None:
@@ -55,7 +56,7 @@ def distill(
     except ConfigError as problem:
         raise Mistake(str(problem)) from problem
     file = output or Path(f"{config.form}-{config.bytes}.json")
-    check_directory_of(str(file))
+    check_file(file, "--output")
     with mistakes_in_one_line(), signals_as_ctrl_c():
         import torch
 

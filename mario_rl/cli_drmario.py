@@ -27,7 +27,7 @@ DEFAULT_AGENT = "champion"
 AgentOption = Annotated[
     str | None,
     typer.Option(
-        help="drmario: who plays: random, greedy, search, a packaged player, a self-play run or a player file; "
+        help="drmario: Who plays: random, greedy, search, a packaged player, a self-play run or a player file; "
         "cart:FILE.nes (the player inside a cartridge) alone.",
         show_default=DEFAULT_AGENT,
     ),
@@ -35,21 +35,24 @@ AgentOption = Annotated[
 OpponentOption = Annotated[
     str | None,
     typer.Option(
-        help="drmario: who plays in the second seat; two bottles. Also cart:FILE.nes, the player inside a cartridge.",
+        help="drmario: Who plays in the second seat; two bottles. Also cart:FILE.nes, the player inside a cartridge.",
         show_default=False,
     ),
 ]
 PlayersOption = Annotated[
     int | None,
-    typer.Option(min=1, max=2, help="drmario: with 2 the agent plays itself, or --opponent.", show_default=False),
+    typer.Option(
+        min=1, max=2, help="drmario: Players; with 2 the agent plays itself, or --opponent.", show_default=False
+    ),
 ]
 SpeedOption = Annotated[
-    Literal["low", "med", "hi"] | None, typer.Option(help="drmario: the speed.", show_default="med")
+    Literal["low", "med", "hi"] | None, typer.Option(help="drmario: Speed of the capsules.", show_default="med")
 ]
 BackendOption = Annotated[
     str | None,
     typer.Option(
-        help="drmario: rules (our engine), embedded (our console), mednafen, or the http:// address of a server.",
+        help="drmario: What it runs on: rules (our engine), embedded (our console), mednafen, or the http:// address "
+        "of a server.",
         show_default="rules; embedded if a cartridge plays",
     ),
 ]
@@ -82,6 +85,8 @@ def contest(
     plays = agent or DEFAULT_AGENT
     against = plays if opponent is None and players == 2 else opponent
     runs_on = backend or default_backend((plays, against))
+    if rom is not None and runs_on == "rules":
+        raise Mistake("--rom needs a console: add --backend embedded or mednafen")
     return Contest(plays, against, number, speed or "med", runs_on, rom, checkpoints or CHECKPOINTS)
 
 

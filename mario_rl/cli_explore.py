@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mario_rl.mistake import INTERRUPTED, Mistake, mistakes_in_one_line, signals_as_ctrl_c
+from mario_rl.mistake import INTERRUPTED, Mistake, check_file, mistakes_in_one_line, signals_as_ctrl_c
 
 if TYPE_CHECKING:
     from mario_rl.snapshots.survey import Check, Finding, Sign, Task
@@ -34,7 +34,7 @@ def explore(
         Path | None,
         typer.Option(help="Explore nothing: replay this route, or all of this directory.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed finds the same routes.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the exploration: the same seed finds the same routes.")] = 0,
     minutes: Annotated[
         float | None, typer.Option(min=0.01, help="Give up what is not found by then.", show_default=False)
     ] = None,
@@ -52,21 +52,25 @@ def explore(
     ] = None,
     rom: Annotated[Path | None, typer.Option("--rom", help="ROM file to use instead of the one that is found.")] = None,
 ) -> None:
-    """Find a way through levels: an archive of places reached, and random steps from there (after Go-Explore).
+    """Find a way through levels, without learning.
 
-    Every route is replayed from power-on, on our core and on those emulators beside it that are
-    installed (cynes, Mednafen), and written down as a small file of inputs.
+    An archive of places reached, and random steps from there (after Go-Explore). Every route is replayed from power-on,
+    on our core and on those emulators beside it that are installed (cynes, Mednafen), and written down as a small file
+    of inputs.
     """
     if sum((level is not None, all, verify is not None)) != 1:
         raise Mistake("name a --level such as 8-4, or ask for --all of them, or name routes to --verify")
-    if json not in (None, "-") and not Path(json).resolve().parent.is_dir():
-        raise Mistake(f"{Path(json).resolve().parent}: no such directory for --json")
+    check_file(json, "--json")
+    if output.exists() and not output.is_dir():
+        raise Mistake(f"{output} is a file: --output is a directory")
     with mistakes_in_one_line(), signals_as_ctrl_c():
+        from mario_rl.emulators.embedded import load_rom
         from mario_rl.emulators.rom import find_rom
         from mario_rl.snapshots.survey import Survey
 
         screen = sys.stderr if json == "-" else sys.stdout
         file = find_rom("smb", rom)
+        load_rom(file)  # an error says what is wrong with it, before there is anything to leave behind
         tasks: list[Task] | list[Check]
         if verify is not None:
             tasks = _checks(verify, file, _oracles(screen))

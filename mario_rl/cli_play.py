@@ -28,22 +28,30 @@ def register(app: typer.Typer) -> None:
 def play(
     game: Annotated[
         Literal["antidote", "drmario", "smb"],
-        typer.Argument(help="antidote is our own cartridge; the others play a ROM you have (`mario-rl rom list`)."),
+        typer.Argument(
+            help="The game: antidote is our own cartridge; the others play a ROM you have (`mario-rl rom list`)."
+        ),
     ] = "antidote",
     rom: Annotated[Path | None, typer.Option("--rom", help="ROM file to use instead of the one that is found.")] = None,
     scale: Annotated[int, typer.Option(min=1, max=16, help="Size of a pixel at first; the window can be resized.")] = 3,
     players: Annotated[
-        int | None, typer.Option(min=1, max=2, help="Go straight into a round of so many.", show_default=False)
+        int | None, typer.Option(min=1, max=2, help="Players: go straight into a round of so many.", show_default=False)
     ] = None,
     level: Annotated[
-        int | None, typer.Option(min=0, max=20, help="Go straight into this virus level.", show_default=False)
+        int | None, typer.Option(min=0, max=20, help="Virus level: go straight into a round of it.", show_default=False)
     ] = None,
     speed: Annotated[
-        Literal["low", "med", "hi"] | None, typer.Option(help="Go straight into a round of it.", show_default=False)
+        Literal["low", "med", "hi"] | None,
+        typer.Option(help="Speed of the capsules: go straight into a round of it.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=2, max=65535, help="Go straight into the round with these capsules.", show_default=False),
+        typer.Option(
+            min=2,
+            max=65535,
+            help="Seed of the round: go straight into the one with these capsules.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Play in a window, alone or with a friend. No sound."""

@@ -16,7 +16,7 @@ import typer
 
 from mario_rl import cli_drmario
 from mario_rl.cli_drmario import AgentOption, BackendOption, OpponentOption, PlayersOption, RomOption, SpeedOption
-from mario_rl.mistake import mistakes_in_one_line, signals_as_ctrl_c
+from mario_rl.mistake import Mistake, check_file, mistakes_in_one_line, signals_as_ctrl_c
 
 if TYPE_CHECKING:
     from mario_rl.runs.directory import RunDirectory
@@ -45,13 +45,15 @@ LevelOfEitherOption = Annotated[
 ]
 WeightsOption = Annotated[
     Literal["best", "latest"] | None,
-    typer.Option(help="best.pt or weights.pt; by default the best if there are any.", show_default=False),
+    typer.Option(
+        help="Weights to play: best.pt or weights.pt; by default the best if there are any.", show_default=False
+    ),
 ]
 StickyOption = Annotated[
     float | None,
     typer.Option(help="Play greedily while actions stick with this chance, instead of the stochastic policy."),
 ]
-SeedOption = Annotated[int, typer.Option(help="Seed of the episodes: the same seed plays the same ones.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the episodes: the same seed plays the same ones.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -72,16 +74,16 @@ def evaluate(
     ] = None,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
-    """How often a run's model reaches the flag: its stochastic policy, greedily, and greedily with sticky actions.
+    """Measure how often a run's model reaches the flag.
 
-    The figures are also saved in the run, as evaluation.json.
+    By its stochastic policy, greedily, and greedily with sticky actions. The figures are also saved in the run, as
+    evaluation.json.
     """
     with mistakes_in_one_line():
         from mario_rl.runs import report
         from mario_rl.runs.evaluate import PROTOCOLS
 
-        if json is not None and json != "-":
-            _check_directory_of(Path(json))
+        check_file(json, "--json")
         found, trained = _load(run, checkpoints, weights, level, sticky)
         played_level = level or trained.config.level
         outcomes: dict[Protocol, Outcome] = {}
@@ -123,7 +125,10 @@ def watch(
     backend: BackendOption = None,
     rom: RomOption = None,
 ) -> None:
-    """Watch a run's model play, with what it thinks of each action and the buttons it presses."""
+    """Watch a run's model play.
+
+    Beside the picture: what it thinks of each action, and the buttons it presses.
+    """
     with mistakes_in_one_line(), signals_as_ctrl_c():
         from mario_rl.runs.player import Player
         from mario_rl.runs.watch import Pace, open_screen
@@ -153,7 +158,7 @@ def record(
         typer.Option("--output", "-o", help="Video file, .mp4 or .gif; may be repeated. By default both, in the run."),
     ] = None,
     level: LevelOfEitherOption = None,
-    episodes: Annotated[int, typer.Option(min=1, help="The best of so many episodes is recorded.")] = 10,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes to choose the best of.")] = 10,
     sticky: StickyOption = None,
     weights: WeightsOption = None,
     seed: SeedOption = 0,
@@ -165,7 +170,10 @@ def record(
     backend: BackendOption = None,
     rom: RomOption = None,
 ) -> None:
-    """Make a video of a run's model: the best of several episodes, every frame of it."""
+    """Make a video of a run's model.
+
+    The best of several episodes, every frame of it.
+    """
     with mistakes_in_one_line(), signals_as_ctrl_c():
         from mario_rl.runs import video
         from mario_rl.runs.player import Player
@@ -213,10 +221,13 @@ def plot(
     ] = False,
     level: Annotated[str | None, typer.Option(help="Dream of this level instead of the one trained on.")] = None,
     weights: WeightsOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the episode that is dreamt of.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the episode that is dreamt of.")] = 0,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
-    """Draw a run: its curves (reward, x, flag rate, loss, ...), and where Mario died in each level, early and late."""
+    """Draw a run's curves, and where Mario died.
+
+    Reward, x, flag rate, loss and more; deaths in each level, early and late.
+    """
     with mistakes_in_one_line():
         from mario_rl.runs.directory import RunDirectory, RunError
         from mario_rl.runs.hotspot_picture import plot_deaths
@@ -224,8 +235,7 @@ def plot(
 
         if output is not None and output.suffix.lower() != ".png":
             raise RunError(f"the picture is a PNG: its name ends in .png, unlike {output.name!r}")
-        if output is not None:
-            _check_directory_of(output)
+        check_file(output, "--output")
         if dreams:
             from mario_rl.runs.dream_picture import plot_dreams
 
@@ -235,6 +245,7 @@ def plot(
         if level is not None or weights is not None:
             raise RunError("--level and --weights are for --dreams: the other pictures are of the whole run")
         found = RunDirectory.open(run, checkpoints)
+        _check_game(found)
         print(plot_run(found, output))
         if output is None:
             for file, missing in plot_deaths(found):
@@ -257,6 +268,7 @@ def _load(
 
     torch.set_num_threads(1)  # the models are small: more threads only wait for each other
     found = RunDirectory.open(run, checkpoints)
+    _check_game(found)
     try:
         protocol, chance = _protocol(sticky)
         SmbSettings(**evaluation_settings(found.config(), protocol, level, chance))
@@ -284,11 +296,15 @@ def _protocol(sticky: float | None) -> tuple[Protocol, float]:
     return ("stochastic", 0.0) if sticky is None else ("sticky", sticky)
 
 
-def _check_directory_of(file: Path) -> None:
-    from mario_rl.runs.directory import RunError
+def _check_game(run: RunDirectory) -> None:
+    """Refuse a run of self-play with a word about who knows it."""
+    from mario_rl.selfplay.player_file import PLAYER_FILE
 
-    if not file.resolve().parent.is_dir():
-        raise RunError(f"{file.resolve().parent}: no such directory for {file.name}")
+    if (run.path / PLAYER_FILE).exists():
+        raise Mistake(
+            f"{run.path} is a run of self-play: `mario-rl selfplay evaluate {run.path}` and "
+            f"`mario-rl watch drmario --agent {run.path}` know it"
+        )
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FIRST = ("env", "level", "speed", "steps", "minutes", "envs", "workers", "name", "seed")
 
-app = typer.Typer(help="Dr. Mario agents that learn by playing against themselves.", rich_markup_mode=None)
+app = typer.Typer(help="Train and rate agents that play against themselves.", rich_markup_mode=None)
 
 
 def register(root: typer.Typer) -> None:
@@ -43,7 +43,10 @@ def train(
     ] = None,
     **settings: Any,
 ) -> None:
-    """Train an agent by self-play: alone first, then against itself and its past. Ctrl-C stops cleanly."""
+    """Train an agent by self-play.
+
+    Dr. Mario: alone first, then against itself and its past. Ctrl-C stops cleanly and says how to go on.
+    """
     chosen = {name: value for name, value in settings.items() if value is not None}
     with mistakes_in_one_line():
         with ctrl_c_ends_at_once():

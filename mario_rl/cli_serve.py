@@ -16,13 +16,17 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address; any but this machine's own needs --token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one and says which.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; any but this machine's own needs --token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one and says which.")
+    ] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="MARIO_RL_TOKEN",
-            help="Clients send it as `Authorization: Bearer TOKEN`. In the environment others cannot see it.",
+            help="Secret that clients send as `Authorization: Bearer TOKEN`; in the environment others cannot see it.",
             show_default=False,
             show_envvar=True,
         ),
@@ -37,22 +41,25 @@ def serve(
     ] = None,
     emulator: Annotated[
         Literal["mednafen", "embedded"],
-        typer.Option(help="embedded is our own core, for machines without Mednafen."),
+        typer.Option(help="What runs the consoles; embedded is our own core, for machines without Mednafen."),
     ] = "mednafen",
     roms: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder ROMs may be launched from; may be repeated."),
+        typer.Option(help="Directory that ROMs may be launched from; may be repeated."),
     ] = None,
     states: Annotated[
         Path | None,
-        typer.Option(help="Where named states are kept.", show_default="the user data directory"),
+        typer.Option(help="Directory that keeps named states.", show_default="the user data directory"),
     ] = None,
-    sessions: Annotated[int, typer.Option(min=1, max=64, help="How many consoles there may be.")] = 4,
+    sessions: Annotated[int, typer.Option(min=1, max=64, help="Consoles that there may be.")] = 4,
     mcp_stdio: Annotated[
         bool, typer.Option("--mcp-stdio", help="Serve one assistant by MCP on stdin and stdout, and no network.")
     ] = False,
 ) -> None:
-    """Serve consoles over HTTP, and to assistants over MCP (at /mcp): launch, play, watch, recover."""
+    """Serve consoles over HTTP, and to assistants over MCP.
+
+    Launch, play, watch, recover; MCP is at /mcp.
+    """
     with mistakes_in_one_line():
         try:
             from mario_rl.server.security import UnsafeSetting
@@ -62,7 +69,9 @@ def serve(
             raise Mistake(f"{missing.name} is not installed: pip install 'mario-rl[server]'") from missing
         for folder in roms or ():
             if not folder.is_dir():
-                raise Mistake(f"{folder} (from --roms): no such folder")
+                raise Mistake(f"{folder} (from --roms): no such directory")
+        if states is not None and states.exists() and not states.is_dir():
+            raise Mistake(f"{states} (from --states) is a file: name a directory")
         kept = {} if states is None else {"states": states}
         service = ServiceSettings(emulator=emulator, roms=tuple(roms or ()), most_sessions=sessions, **kept)
         if mcp_stdio:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -35,7 +36,7 @@ def mistakes_in_one_line() -> Iterator[None]:
     except (ValueError, OSError) as problem:
         if not isinstance(problem, _errors_for_users()):
             raise
-        raise Mistake(str(problem)) from problem
+        raise Mistake(_in_words(problem)) from problem
     except ModuleNotFoundError as missing:
         package = (missing.name or "").split(".")[0]
         of_extras = {"selfplay": ("sb3_contrib", "stable_baselines3", "scipy"), "distill": ("sklearn", "cma", "py65")}
@@ -44,6 +45,26 @@ def mistakes_in_one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         print("mario-rl: interrupted", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def check_file(file: Path | str | None, option: str) -> None:
+    """A Mistake if a file could not be written, before the work begins and not after it; - is stdout."""
+    if file is None or str(file) == "-":
+        return
+    directory = Path(file).resolve().parent
+    if not directory.is_dir():
+        raise Mistake(f"{directory}: no such directory for {option}")
+    if Path(file).is_dir():
+        raise Mistake(f"{file} is a directory: {option} takes the name of a file")
+    if not os.access(directory, os.W_OK):
+        raise Mistake(f"{directory} cannot be written to: choose another directory for {option}")
+
+
+def _in_words(problem: Exception) -> str:
+    """What is wrong, without the operating system's number for it."""
+    if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
+        return f"{problem.filename2 or problem.filename}: {problem.strerror}"
+    return str(problem)
 
 
 def _errors_for_users() -> tuple[type[Exception], ...]:

@@ -20,7 +20,7 @@ class DistillConfig:
     bytes: int = 512
     """Bytes that the whole player may take: choosing, steering and hook."""
     seed: int = 0
-    """Of everything that is drawn."""
+    """Seed of everything random."""
     rounds: int = 8
     """Rounds of lessons for the teacher on the cartridge's features."""
     games: int = 128

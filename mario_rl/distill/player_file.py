@@ -64,7 +64,8 @@ def load_player_file(file: Path) -> DistilledPlayer:
     except FileNotFoundError as problem:
         raise RunError(f"{file}: no such file; `mario-rl distill` makes players") from problem
     except (OSError, ValueError, RecursionError) as problem:
-        raise RunError(f"{file} cannot be read as a player: {problem}") from problem
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise RunError(f"{file} cannot be read as a player: {reason}; `mario-rl distill` makes players") from problem
     if not isinstance(found, dict) or found.get("format") != FORMAT or str(found.get("kind")) not in FORMS:
         raise RunError(f"{file} is no player for a cartridge: `mario-rl distill` makes them")
     try:

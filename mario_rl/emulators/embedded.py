@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mario_rl._native import Batch, Rom
+from mario_rl._native import Batch, Rom, RomError
 from mario_rl.emulators.base import Screen
 
 
@@ -16,7 +16,12 @@ def load_rom(rom: bytes | str | Path | Rom) -> Rom:
     """A cartridge from iNES bytes or a file; raises RomError (a ValueError) that says what is wrong."""
     if isinstance(rom, Rom):
         return rom
-    return Rom(rom if isinstance(rom, bytes) else Path(rom).read_bytes())
+    if isinstance(rom, bytes):
+        return Rom(rom)
+    try:
+        return Rom(Path(rom).read_bytes())
+    except RomError as problem:
+        raise RomError(f"{rom}: {problem}") from problem
 
 
 class EmbeddedBatch:

@@ -57,8 +57,8 @@ def serve_http(settings: ServerSettings, service_settings: ServiceSettings) -> N
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
-        print(f"serving {_url(listener)} ({service_settings.emulator}); /docs explains it, Ctrl-C ends it", flush=True)
-        _DrainingServer(config, service).run(sockets=[listener])
+        says = f"serving {_url(listener)} ({service_settings.emulator}); /docs explains it, Ctrl-C ends it"
+        _DrainingServer(config, service, says).run(sockets=[listener])
 
 
 def serve_stdio(service_settings: ServiceSettings) -> None:
@@ -82,15 +82,17 @@ async def _serve_stdio(service: Service) -> None:
 class _DrainingServer(uvicorn.Server):
     """Ends without an error when it is told to: requests are answered, streams end, consoles are shut down."""
 
-    def __init__(self, config: uvicorn.Config, service: Service):
+    def __init__(self, config: uvicorn.Config, service: Service, says: str):
         super().__init__(config)
         self._service = service
+        self._says = says
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Ours instead of uvicorn's, which ends the process by the signal once more after everything is done."""
         before = {number: signal.signal(number, self.handle_exit) for number in ENDINGS}
         try:
+            print(self._says, flush=True)  # not before: who reads it may end the server at once
             yield
         finally:
             for number, previous in before.items():

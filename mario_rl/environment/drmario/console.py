@@ -247,7 +247,7 @@ def open_games(
             )
         return EmulatorGames(ConsoleList(consoles), type(consoles[0]).__name__, draw, menu)
     if backend == "embedded":
-        batch = EmbeddedBatch(_cartridge(settings).read_bytes(), lanes, threads)
+        batch = EmbeddedBatch(_cartridge(settings), lanes, threads)
         return EmulatorGames(batch, f"embedded {batch.rom.hash:016x}", draw, menu)
     if backend == "mednafen":
         return EmulatorGames(ConsoleList(_mednafens(_cartridge(settings), lanes)), backend, draw, menu)

@@ -200,7 +200,8 @@ install_mario_rl() {
     pip="$venv/bin/pip"
     if ! "$pip" install "$@" torch ||
         ! "$pip" install "$@" cmake nanobind ninja scikit-build-core ||
-        ! "$pip" install "$@" --no-build-isolation "${repository}[server,selfplay,distill,cluster,export]" ||
+        ! "$pip" install "$@" --no-build-isolation --config-settings=build-dir="$venv/build" \
+            "${repository}[server,selfplay,distill,cluster,export]" || # not in the build/ of `make`, which is for its .venv
         ! "$pip" install --quiet --disable-pip-version-check --no-deps gym-super-mario-bros==7.4.0; then
         fail "pip failed, see above; run this again when that is put right"
     fi

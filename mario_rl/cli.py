@@ -17,6 +17,7 @@ from mario_rl import (
     cli_burn,
     cli_distill,
     cli_explore,
+    cli_export,
     cli_play,
     cli_runs,
     cli_selfplay,
@@ -38,6 +39,7 @@ bench_app = typer.Typer(help="Measure our speed beside that of others.", rich_ma
 cli_train.register(app)
 cli_explore.register(app)
 cli_runs.register(app)
+cli_export.register(app)
 cli_play.register(app)
 cli_serve.register(app)
 cli_selfplay.register(app)

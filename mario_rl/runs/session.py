@@ -7,14 +7,18 @@ but the run's directory. What happens goes into the picture that they show, and 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from mario_rl.config import TrainingConfig
 from mario_rl.distributed.coordinator import Totals
 from mario_rl.distributed.events import Event, LocalEvents
+from mario_rl.export.published_settings import published
 from mario_rl.metrics.aggregator import MetricAggregator
 from mario_rl.metrics.tensorboard import TensorBoardWriter
+from mario_rl.metrics.weights_and_biases import WeightsAndBiasesWriter
 from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint
 from mario_rl.runs.directory import RunDirectory
 from mario_rl.runs.status import State
@@ -39,12 +43,16 @@ class Session(ABC):
         self.aggregator = MetricAggregator()
         self.problem: str | None = None  # what made the run fail
         self.stop_asked = self.stop_at_once_asked = self._stop_told = False
+        boards: list[TensorBoardWriter | WeightsAndBiasesWriter] = []
+        boards.append(TensorBoardWriter(run.tensorboard, first_steps=before.steps or None))
+        if config.wandb is not None:
+            boards.append(self._weights_and_biases(config.wandb))
+        self._boards = boards
         run.begin()
         self._log = run.training_log.open("a", encoding="utf-8", buffering=1)
         self._deaths = run.deaths_csv.open("a", encoding="utf-8", buffering=1)
         if self._deaths.tell() == 0:
             self._deaths.write("time,level,area,x_pos\n")
-        self._tensorboard = TensorBoardWriter(run.tensorboard, first_steps=before.steps or None)
         self._pointed = 0.0
         self.hotspots = DeathHotspotAggregate.load_or_create(run.death_hotspots_json, config.half_life)
         self._hotspots_saved = time.monotonic()
@@ -74,7 +82,7 @@ class Session(ABC):
         """End the run if it still goes on, and leave nothing behind; how it ended."""
 
     def take(self, events: list[Event]) -> None:
-        """Into the aggregator, the log file, the deaths and TensorBoard. A full disk must not end a run."""
+        """Into the aggregator, the log file, the deaths, TensorBoard and W&B. A full disk must not end a run."""
         self.aggregator.update_all(events)
         self._count_deaths(events)
         with contextlib.suppress(OSError):
@@ -87,10 +95,21 @@ class Session(ABC):
                         lines = (f"{event['time']:.1f},{level},{area},{x}\n" for level, area, x in deaths)
                         self._deaths.write("".join(lines))
                     case {"type": "metrics", "source": source, "values": values}:
-                        self._tensorboard.add(source, values, self.aggregator.steps)
+                        self._add(source, values)
             if time.monotonic() - self._pointed > TENSORBOARD_SECONDS and self.aggregator.steps:
                 self._pointed = time.monotonic()
-                self._tensorboard.add("all", self.aggregator.overall(), self.aggregator.steps)
+                self._add("all", self.aggregator.overall())
+
+    def _add(self, source: str, values: Mapping[str, float]) -> None:
+        for board in self._boards:
+            board.add(source, values, self.aggregator.steps)
+
+    def _weights_and_biases(self, project: str) -> WeightsAndBiasesWriter:
+        """A ConfigError if that is not installed."""
+        settings = dataclasses.asdict(published(self.config))
+        return WeightsAndBiasesWriter(
+            project, self.run.name, settings, self.run.path, warn=lambda text: self.log("warning", text)
+        )
 
     def _count_deaths(self, events: list[Event]) -> None:
         """Into the hotspots, which the workers read from time to time."""
@@ -123,7 +142,7 @@ class Session(ABC):
         self._save_hotspots()
         with contextlib.suppress(OSError, ValueError):
             self.run.finish(state, why)
-        for file in (self._tensorboard, self._log, self._deaths):
+        for file in (*self._boards, self._log, self._deaths):
             with contextlib.suppress(OSError):
                 file.close()
         return state

@@ -1,0 +1,1 @@
+"""A trained agent for others: a folder for the Hugging Face Hub, an ONNX file, a run of Weights & Biases."""

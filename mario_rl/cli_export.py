@@ -32,14 +32,14 @@ def export(
         str,
         typer.Argument(
             metavar="RUN",
-            help="A run of Super Mario Bros. or of self-play: its directory, its name, or a checkpoint file in it; a "
-            "player file, or a packaged player (champion).",
+            help="A run (its directory, its name, or a checkpoint file in it), a player file of self-play, or a "
+            "packaged player (champion).",
         ),
     ],
     hub_folder: Annotated[
         Path | None,
         typer.Option(
-            help="Write a folder for the Hugging Face Hub: model card, weights, ONNX, evaluation, video.",
+            help="Write a directory for the Hugging Face Hub: model card, weights, ONNX, evaluation, video.",
             show_default=False,
         ),
     ] = None,
@@ -54,19 +54,19 @@ def export(
     weights: WeightsOption = None,
     episodes: Annotated[
         int | None,
-        typer.Option(min=1, help="Super Mario Bros.: episodes of each protocol in the card.", show_default="100"),
+        typer.Option(min=1, help="Episodes of each protocol in the card (Super Mario Bros.).", show_default="100"),
     ] = None,
     games: Annotated[
         int | None,
-        typer.Option(min=2, help="Self-play: games of each match in the card, an even number.", show_default="100"),
+        typer.Option(min=2, help="Games of each match in the card, an even number (self-play).", show_default="100"),
     ] = None,
     no_video: Annotated[bool, typer.Option("--no-video", help="Make no video.")] = False,
     checkpoints: CheckpointsOption = Path("checkpoints"),
 ) -> None:
-    """Give a trained agent to others.
+    """Export a trained agent for others.
 
-    As a folder to upload to the Hugging Face Hub, or as a run of Weights & Biases. The ONNX file in the folder is
-    compared with the agent on observations of real games; if it differs, there is no folder.
+    As a directory to upload to the Hugging Face Hub, or as a run of Weights & Biases. The ONNX file in the directory is
+    compared with the agent on observations of real games; if it differs, there is no directory.
     """
     if hub_folder is None and wandb is None:
         raise Mistake("nothing to do: --hub-folder DIR writes a folder, --wandb PROJECT sends the run to W&B")

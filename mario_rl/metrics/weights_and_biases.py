@@ -22,7 +22,7 @@ from mario_rl.settings import ConfigError
 
 MOST_WAITING = 10_000  # points; hours of them
 CLOSE_SECONDS = 30.0  # for what is still to be sent at the end
-INIT_SECONDS = 60.0
+INIT_SECONDS = 30.0  # to reach W&B at all; a process does not end before
 
 Point = dict[str, float]
 

@@ -31,7 +31,7 @@ from mario_rl.selfplay.frames.network import make_network
 from mario_rl.selfplay.frames.player import FramesPlayer
 from mario_rl.selfplay.placement_player import PlacementPlayer
 from mario_rl.selfplay.players import make_player
-from mario_rl.selfplay.scorer import seen_bytes
+from mario_rl.selfplay.scorer import ScorerPolicy, seen_bytes
 from tests.export.conftest import assert_names_nobody, small_player
 
 CHECKPOINTS = Path("checkpoints")
@@ -107,6 +107,17 @@ print(chosen.tolist())
     command = [sys.executable, "-c", script, str(champion.folder / "sb3.zip")]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert json.loads(said) == sample.choices["log_probabilities"].tolist()
+
+
+def test_with_mario_rl_the_class_in_the_file_is_not_needed(champion: Export) -> None:
+    """What the card advises under another Python."""
+    model = MaskablePPO.load(champion.folder / "sb3.zip", device="cpu", custom_objects={"policy_class": ScorerPolicy})
+    assert type(model.policy) is ScorerPolicy
+    sample = champion.samples[0]
+    rows = sample.inputs["prospects"].reshape(sample.rows, -1)
+    seen = np.concatenate([rows, sample.inputs["situation"]], axis=1)
+    chosen, _ = model.predict(seen, action_masks=sample.inputs["possible"], deterministic=True)
+    assert (chosen == sample.choices["log_probabilities"]).all()
 
 
 def test_the_weights_are_the_same_player(champion: Export) -> None:

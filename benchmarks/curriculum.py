@@ -14,13 +14,13 @@ import argparse
 import json
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.curriculum_report import curriculum_table
 from benchmarks.measurement import machine, say
+from benchmarks.nodes import Nodes, add_cluster, machine_of_nodes, nodes_of, side_by_side
 from benchmarks.training import (
     check_json_directory,
     evaluate,
@@ -109,6 +109,7 @@ def main() -> int:
     parser.add_argument(
         "--checkpoints", type=Path, default=SOURCE_TREE / "checkpoints" / "results", help="where the runs are kept"
     )
+    add_cluster(parser)
     options = parser.parse_args()
     if options.at_once < 1 or (options.steps is not None and options.steps < 1):
         parser.error("--steps and --at-once are at least 1")
@@ -122,33 +123,40 @@ def main() -> int:
     report |= {"steps": steps, "episodes": episodes, "goal": GOAL, "runs": []}
     checkpoints = options.checkpoints.resolve()
     checkpoints.mkdir(parents=True, exist_ok=True)
-    report["runs"] += carry_out_all(planned, checkpoints, episodes, options.at_once)
-    report["runs"] += carry_out_all(planned_controls(report["runs"], steps), checkpoints, episodes, options.at_once)
+    with nodes_of(options.cluster, cores=1) as nodes:
+        if nodes is not None:
+            report["machine"] |= machine_of_nodes()
+        trial = Trial(checkpoints, episodes, options.at_once, nodes)
+        report["runs"] += trial.carry_out_all(planned)
+        report["runs"] += trial.carry_out_all(planned_controls(report["runs"], steps))
     write_report(report, curriculum_table(report), options.json)
     return 0
 
 
-def carry_out_all(plans: list[PlannedRun], checkpoints: Path, episodes: int, at_once: int) -> list[dict[str, Any]]:
-    """So many of them at a time; a line about each when it and those before it are done."""
-    runs = []
-    with ThreadPoolExecutor(at_once) as pool:
-        try:
-            for run in pool.map(lambda plan: carry_out(plan, checkpoints, episodes), plans):
-                runs.append(run)
-                say(f"{len(runs)} of {len(plans)}: {in_words(run)}")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            stop_commands()
-            raise
-    return runs
+@dataclass(frozen=True)
+class Trial:
+    """How planned runs become figures."""
 
+    checkpoints: Path
+    episodes: int
+    at_once: int
+    nodes: Nodes | None
 
-def carry_out(plan: PlannedRun, checkpoints: Path, episodes: int) -> dict[str, Any]:
-    """Train, evaluate, and gather what came of it. What the commands say goes to a file beside the run."""
-    with (checkpoints / f"{plan.name}.log").open("a") as log:
-        run = train(plan.name, plan.arguments, checkpoints, log)
-        evaluate(run, episodes, log)
-    return figures(plan, run)
+    def carry_out_all(self, plans: list[PlannedRun]) -> list[dict[str, Any]]:
+        """So many at a time, or all a cluster has room for; a line about each when it and those before are done."""
+        stop = stop_commands if self.nodes is None else self.nodes.stop
+        runs = []
+        for run in side_by_side(self.carry_out, plans, self.at_once if self.nodes is None else len(plans), stop):
+            runs.append(run)
+            say(f"{len(runs)} of {len(plans)}: {in_words(run)}")
+        return runs
+
+    def carry_out(self, plan: PlannedRun) -> dict[str, Any]:
+        """Train, evaluate, and gather what came of it. What the commands say goes to a file beside the run."""
+        with (self.checkpoints / f"{plan.name}.log").open("a") as log:
+            run = train(plan.name, plan.arguments, self.checkpoints, log, self.nodes)
+            evaluate(run, self.episodes, log, self.nodes)
+        return figures(plan, run)
 
 
 def figures(plan: PlannedRun, run: RunDirectory) -> dict[str, Any]:

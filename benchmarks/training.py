@@ -23,6 +23,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from benchmarks.measurement import machine, say
+from benchmarks.nodes import Nodes, add_cluster, machine_of_nodes, nodes_of, side_by_side
 from benchmarks.training_report import runs_table
 from benchmarks.worker import SOURCE_TREE
 from mario_rl.config import TrainingConfig, build
@@ -33,6 +34,7 @@ from mario_rl.runs.status import RunStatus
 
 SEEDS = {"laptop": 3, "robust": 2}  # of every other preset, one seed is trained
 ELSEWHERE = ("dreamer",)  # benchmarks/dreamer.py has it beside ddqn
+CORES = 2  # of a node, that a run gets
 EPISODES = 500  # of 100, luck alone moves a rate of 85 % by 7 points in one case of twenty
 GOOD_RATE = 0.95
 # The coordinator writes a row every few seconds; a longer gap is the pause before a resume, which is no training.
@@ -92,6 +94,7 @@ def main() -> int:
     parser.add_argument(
         "--checkpoints", type=Path, default=SOURCE_TREE / "checkpoints" / "results", help="where the runs are kept"
     )
+    add_cluster(parser)
     options = parser.parse_args()
     if options.episodes < 1:
         parser.error("--episodes is at least 1")
@@ -100,14 +103,39 @@ def main() -> int:
     report: dict[str, Any] = {"benchmark": "training", "quick": options.quick, "machine": machine()}
     report |= {"episodes": options.episodes, "runs": []}
     planned = planned_runs(options.quick)
-    for number, plan in enumerate(planned, start=1):
-        say(f"run {number} of {len(planned)}: preset {plan.preset}, {plan.model}, seed {plan.seed}")
-        run = train(plan.name, plan.arguments, options.checkpoints.resolve())
-        evaluate(run, options.episodes)
-        report["runs"].append(figures(plan, run))
+    with nodes_of(options.cluster, CORES) as nodes:
+        trial = Trial(options.checkpoints.resolve(), options.episodes, nodes)
+        if nodes is None:  # one after the other, which tells how long each takes
+            report["runs"] += map(trial.carry_out, planned)
+        else:
+            report["machine"] |= machine_of_nodes()
+            report["runs"] += side_by_side(trial.carry_out, planned, len(planned), nodes.stop)
 
     write_report(report, runs_table(report), options.json)
     return 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How planned runs become figures."""
+
+    checkpoints: Path
+    episodes: int
+    nodes: Nodes | None
+
+    def carry_out(self, plan: PlannedRun) -> dict[str, Any]:
+        """Train, evaluate, and gather what came of it; what nodes say goes to a file beside the run."""
+        say(f"{plan.name}: preset {plan.preset}, {plan.model}, seed {plan.seed}")
+        if self.nodes is None:
+            run = train(plan.name, plan.arguments, self.checkpoints)
+            evaluate(run, self.episodes)
+            return figures(plan, run)
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        with (self.checkpoints / f"{plan.name}.log").open("a") as log:
+            run = train(plan.name, plan.arguments, self.checkpoints, log, self.nodes)
+            evaluate(run, self.episodes, log, self.nodes)
+        say(f"{plan.name}: done")
+        return figures(plan, run)
 
 
 def check_json_directory(parser: argparse.ArgumentParser, destination: str | None) -> None:
@@ -126,28 +154,44 @@ def write_report(report: dict[str, Any], table: str, destination: str | None) ->
         Path(destination).write_text(text)
 
 
-def train(name: str, settings: Sequence[str], checkpoints: Path, output: IO[str] | None = None) -> RunDirectory:
+def train(
+    name: str, settings: Sequence[str], checkpoints: Path, output: IO[str] | None = None, nodes: Nodes | None = None
+) -> RunDirectory:
     """The finished run: as it is there, gone on with, or from its beginning."""
     run = RunDirectory(checkpoints / name)
     state = run.status().state if run.config_yaml.is_file() else None
     if state == "SUCCESS":
         say(f"{name} is there already")
-    elif run.checkpoint_pt.is_file() or state == "RUNNING":  # if it is, the command says so
-        mario_rl("train", "--resume", str(run.path), "--no-ui", output=output)
+        return run
+    if run.checkpoint_pt.is_file() or state == "RUNNING":  # if it is, the command says so
+        arguments = ["train", "--resume", str(run.path), "--no-ui"]
     else:
         shutil.rmtree(run.path, ignore_errors=True)  # stopped before there was anything to keep
-        where = ["--name", name, "--checkpoints", str(checkpoints)]
-        mario_rl("train", *settings, *where, "--no-ui", output=output)
+        arguments = ["train", *settings, "--name", name, "--checkpoints", str(checkpoints), "--no-ui"]
+    if not _done(run, arguments, output, nodes):
+        return train(name, settings, checkpoints, output, nodes)  # from the last checkpoint that arrived
     return run
 
 
-def evaluate(run: RunDirectory, episodes: int, output: IO[str] | None = None) -> None:
+def evaluate(run: RunDirectory, episodes: int, output: IO[str] | None = None, nodes: Nodes | None = None) -> None:
     """Have the finished run evaluated, unless that was done."""
     if run.evaluation_json.is_file() and run.evaluation_json.stat().st_mtime > run.weights_pt.stat().st_mtime:
         known = json.loads(run.evaluation_json.read_text())
         if all(protocol["episodes"] == episodes for protocol in known["protocols"].values()):
             return
-    mario_rl("evaluate", str(run.path), "--episodes", str(episodes), output=output)
+    while not _done(run, ["evaluate", str(run.path), "--episodes", str(episodes)], output, nodes):
+        pass
+
+
+def _done(run: RunDirectory, arguments: Sequence[str], output: IO[str] | None, nodes: Nodes | None) -> bool:
+    """Whether a command about a run was carried out, here or on a node; False if the node was lost."""
+    if nodes is None:
+        mario_rl(*arguments, output=output)
+        return True
+    code = nodes.mario_rl(run, arguments, output)
+    if code:
+        raise CommandFailed(_about_exit_code(code, arguments))
+    return code is not None
 
 
 _running: set[subprocess.Popen[bytes]] = set()
@@ -176,10 +220,14 @@ def mario_rl(*arguments: str, output: IO[str] | None = None) -> None:
     finally:
         _running.discard(process)
     if code:
-        raise CommandFailed(
-            f"`mario-rl {' '.join(arguments)}` ended with exit code {code}; once that is put right,"
-            " start again: what is done stays done"
-        )
+        raise CommandFailed(_about_exit_code(code, arguments))
+
+
+def _about_exit_code(code: int, arguments: Sequence[str]) -> str:
+    return (
+        f"`mario-rl {' '.join(arguments)}` ended with exit code {code}; once that is put right,"
+        " start again: what is done stays done"
+    )
 
 
 def figures(plan: PlannedRun, run: RunDirectory) -> dict[str, Any]:
@@ -228,7 +276,7 @@ def exit_with_status(main: Callable[[], int], can_go_on: bool = True) -> NoRetur
     signal.signal(signal.SIGTERM, _terminated)
     try:
         sys.exit(main())
-    except (CommandFailed, ValueError) as problem:  # a damaged file of a run is a ValueError
+    except (CommandFailed, ValueError, ConnectionError) as problem:  # a damaged file of a run is a ValueError
         say(str(problem))
         sys.exit(1)
     except KeyboardInterrupt:

@@ -14,19 +14,24 @@ import typer
 from mario_rl.mistake import INTERRUPTED, Mistake, mistakes_in_one_line, signals_as_ctrl_c
 
 if TYPE_CHECKING:
-    from mario_rl.selfplay.ladder import Ladder
+    from mario_rl.cluster.connection import Connection
+    from mario_rl.selfplay.ladder import Ladder, Pair
     from mario_rl.selfplay.match import Progress
 
 LevelOption = Annotated[int, typer.Option(min=0, max=20, help="Virus level of both bottles.")]
 SpeedOption = Annotated[Literal["low", "med", "hi"], typer.Option(help="The speed.")]
-BACKEND_HELP = "rules (our engine), embedded (our console), mednafen, or the http:// address of a server."
+BACKEND_HELP = "Where: rules (our engine), embedded (our console), mednafen, or the http:// address of a server."
 BackendOption = Annotated[str, typer.Option(help=BACKEND_HELP)]
 RomOption = Annotated[
     Path | None,
     typer.Option("--rom", help="ROM file for --backend embedded or mednafen.", show_default="Antidote"),
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="The first board; the others follow it.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the first board; the others follow it.")]
 CheckpointsOption = Annotated[Path, typer.Option(help="Directory that holds the runs, for players given by a name.")]
+ClusterOption = Annotated[
+    str,
+    typer.Option(help="Where the games are played: off (this process), local (Ray, here), auto, or ray://host:port."),
+]
 JsonOption = Annotated[
     str | None, typer.Option("--json", help="Write the figures as one JSON object to this file; - is stdout.")
 ]
@@ -47,8 +52,8 @@ def evaluate(
         str,
         typer.Argument(
             metavar="A",
-            help="random, greedy, search, a packaged player (champion), a run, a player file, or cart:FILE.nes: "
-            "the player inside a cartridge, always in seat 2.",
+            help="Who plays: random, greedy, search, a packaged player (champion), a run, a player file, or "
+            "cart:FILE.nes (inside a cartridge, always in seat 2).",
         ),
     ],
     b: Annotated[str | None, typer.Argument(metavar="B", help="Who plays against A; nobody: A plays alone.")] = None,
@@ -66,13 +71,16 @@ def evaluate(
     ] = False,
     rom: RomOption = None,
     checkpoints: CheckpointsOption = Path("checkpoints"),
+    cluster: ClusterOption = "off",
     json: JsonOption = None,
 ) -> None:
-    """How often A wins against B (or clears its bottle alone), with a 95 % interval.
+    """Measure how often A beats B.
 
-    The players change seats after every game, but for cartridges; both always have the same viruses and capsules.
+    Or how often A alone clears its bottle; with a 95 % interval. The players change seats after every game, but for
+    cartridges; both always have the same viruses and capsules.
     """
     check_directory_of(json)
+    check_cluster(cluster)
     if b is None and twice:
         raise Mistake("--twice swaps seats: it needs two players")
     with mistakes_in_one_line(), signals_as_ctrl_c():
@@ -90,9 +98,15 @@ def evaluate(
         conditions = Conditions(level, speed, backend or default_backend((a, b)), rom, seed, twice)
         first = make_player(a, seed, checkpoints)
         second = None if b is None else make_player(b, seed + 1, checkpoints)
-        with progress_line("games") as progress:
-            records = play_match(first, second, games, conditions, progress)
-        found = evaluation.figures(a, b, records, conditions, checkpoints)
+        with on_cluster(cluster) as connection, progress_line("games") as progress:
+            if connection is None:
+                records = play_match(first, second, games, conditions, progress)
+            else:
+                from mario_rl.cluster.matches import play_on, shares_of
+
+                shares = shares_of([name for name in (a, b) if name is not None], games, conditions, checkpoints)
+                records = play_on(connection, shares, progress)
+        found = evaluation.figures(a, b, records, conditions, checkpoints, cluster)
         if json == "-":
             print(evaluation.as_json(found), end="")
             return
@@ -129,6 +143,7 @@ def ladder(
     seed: SeedOption = 0,
     rom: RomOption = None,
     checkpoints: CheckpointsOption = Path("checkpoints"),
+    cluster: ClusterOption = "off",
     json: Annotated[
         str | None,
         typer.Option(
@@ -154,6 +169,7 @@ def ladder(
         raise Mistake(f"the picture is a PNG: its name ends in .png, unlike {drawing.name!r}")
     check_directory_of(None if file is None else str(file))
     check_directory_of(None if drawing is None else str(drawing))
+    check_cluster(cluster)
     with mistakes_in_one_line(), signals_as_ctrl_c():
         from mario_rl.selfplay.ladder import Ladder, as_json
         from mario_rl.selfplay.ladder_entries import enter
@@ -166,7 +182,8 @@ def ladder(
         if file is not None and file.exists():
             known = climbed.take_over(file)
             print(f"{file}: pairs played already: {known}", file=sys.stderr)
-        complete = _climb(climbed, swiss, file)
+        with on_cluster(cluster) as connection:
+            complete = _climb(climbed, swiss, file, connection)
         if climbed.results and drawing is not None:
             draw_ladder(climbed, drawing)
         print(as_json(climbed.as_dict()) if file is None else table(climbed), end="")
@@ -179,24 +196,37 @@ def ladder(
         raise typer.Exit(INTERRUPTED)
 
 
-def _climb(ladder: Ladder, rounds: int | None, file: Path | None) -> bool:
+def _climb(ladder: Ladder, rounds: int | None, file: Path | None, connection: Connection | None) -> bool:
     """Play what is missing, and save after every pair; False if somebody broke it off."""
     from mario_rl.selfplay.ladder import round_robin, swiss
 
-    pairs = round_robin(ladder) if rounds is None else swiss(ladder, rounds)
     try:
-        for number, pair in enumerate(pairs, 1):
-            if pair in ladder.results:
-                continue
-            with progress_line(f"pair {number}, {' against '.join(pair)}, games") as progress:
-                ladder.play(pair, progress)
-            if file is not None:
-                ladder.save(file)
+        for drawn in [list(round_robin(ladder))] if rounds is None else swiss(ladder, rounds):
+            missing = [pair for pair in drawn if pair not in ladder.results]
+            for _ in _meet(ladder, missing, connection):
+                if file is not None:
+                    ladder.save(file)
     except KeyboardInterrupt:
         return False
     if file is not None:
         ladder.save(file)
     return True
+
+
+def _meet(ladder: Ladder, pairs: list[Pair], connection: Connection | None) -> Iterator[Pair]:
+    """Let these meet: one pair after the other, or as many at once as a cluster has room for."""
+    if connection is None:
+        for pair in pairs:
+            with progress_line(f"pair {len(ladder.results) + 1}, {' against '.join(pair)}, games") as progress:
+                ladder.play(pair, progress)
+            yield pair
+    elif pairs:
+        from mario_rl.cluster.matches import meet_on
+
+        with progress_line("pairs") as progress:
+            for number, pair in enumerate(meet_on(connection, ladder, pairs), 1):
+                progress(number, len(pairs))
+                yield pair
 
 
 # --- what the commands share --------------------------------------------------------------------------------------
@@ -209,6 +239,26 @@ def check_directory_of(file: str | None) -> None:
     directory = Path(file).resolve().parent
     if not directory.is_dir():
         raise Mistake(f"{directory}: no such directory for {Path(file).name}")
+
+
+def check_cluster(cluster: str) -> None:
+    """A Mistake if this names no place to play."""
+    from mario_rl.config import CLUSTERS, is_cluster
+
+    if not is_cluster(cluster):
+        raise Mistake(f"--cluster is {CLUSTERS}, not {cluster!r}")
+
+
+@contextlib.contextmanager
+def on_cluster(cluster: str) -> Iterator[Connection | None]:
+    """A place in a cluster; None if the games are played here."""
+    if cluster == "off":
+        yield None
+        return
+    from mario_rl.cluster.connection import connected
+
+    with connected(cluster) as connection:
+        yield connection
 
 
 @contextlib.contextmanager

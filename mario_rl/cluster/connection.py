@@ -24,7 +24,8 @@ WATCH_SECONDS = 2.0  # between two looks whether the head still answers
 SILENT_SECONDS = 5.0  # without an answer, nothing is asked that needs more than the actors themselves
 LOST_SECONDS = 20.0  # without an answer, it is lost; Ray itself ends every process of the cluster after 60
 
-_DIRECTORY = "mario-rl-ray-"
+_DIRECTORY = "mrl-ray-"
+_LONGEST_DIRECTORY = 38  # characters; Ray adds up to 68 for its sockets, whose names have at most 107
 _OWNER = "owner"  # the file that the owner of such a directory holds a lock on
 
 
@@ -32,10 +33,14 @@ class ClusterLost(ConnectionError):
     """The head of the cluster does not answer any more; the message says what to do."""
 
 
+class NodeLost(ConnectionError):
+    """A node is gone, with what it was about to do; the cluster may have others."""
+
+
 @contextlib.contextmanager
-def connected(cluster: str, cpus: int) -> Iterator[Connection]:
-    """Within, this process is part of a cluster; `cpus` is what a cluster of our own has room for."""
-    connection = Connection(cluster, cpus)
+def connected(cluster: str) -> Iterator[Connection]:
+    """Within, this process is part of a cluster; one of our own has room for a task on every core."""
+    connection = Connection(cluster, cpus=os.cpu_count() or 1)
     try:
         yield connection
     finally:
@@ -52,7 +57,9 @@ class Connection:
         _import_ray()
         try:
             address = self._join(cluster, cpus)
-        except BaseException:
+        except BaseException:  # Ctrl-C, too: nothing of a cluster of our own is left
+            with contextlib.suppress(Exception):
+                _leave()
             self._remove_directory()
             raise
         self._head = HeadWatch(address)
@@ -67,15 +74,16 @@ class Connection:
             if cluster == "local":
                 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
                 self._directory, self._lock = _own_directory()
-                ray.init(
-                    "local",
-                    num_cpus=cpus,
-                    include_dashboard=False,
-                    object_store_memory=LOCAL_STORE_BYTES,
-                    _node_ip_address=LOOPBACK,
-                    _temp_dir=str(self._directory),
-                    **settings,
-                )
+                with _temporary_files_in(self._directory):
+                    ray.init(
+                        "local",
+                        num_cpus=cpus,
+                        include_dashboard=False,
+                        object_store_memory=LOCAL_STORE_BYTES,
+                        _node_ip_address=LOOPBACK,
+                        _temp_dir=str(self._directory),
+                        **settings,
+                    )
             else:
                 ray.init(cluster, **settings)
         except Exception as problem:  # Ray raises many kinds, from its own to gRPC's
@@ -96,6 +104,11 @@ class Connection:
     def lost(self) -> bool:
         """Whether the head has been silent for too long."""
         return self._head.silent_seconds > LOST_SECONDS
+
+    def check(self) -> None:
+        """A ClusterLost if the head is lost."""
+        if self.lost:
+            raise ClusterLost(f"the head of the cluster ({self.cluster}) does not answer any more; start one again")
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends with that."""
@@ -139,6 +152,12 @@ class HeadWatch:
                 self._answered = time.monotonic()
 
 
+def _leave() -> None:
+    import ray
+
+    ray.shutdown()
+
+
 def _import_ray() -> None:
     try:
         import ray  # noqa: F401
@@ -167,7 +186,9 @@ def _what_to_do(cluster: str, problem: Exception) -> str:
 
 def _own_directory() -> tuple[Path, IO[str]]:
     """A directory for a local Ray, short enough for its sockets; those of killed processes are removed."""
-    place = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())
+    place = Path(tempfile.gettempdir())
+    if len(str(place / (_DIRECTORY + "x" * 8))) > _LONGEST_DIRECTORY:
+        place = Path("/tmp")
     for left in place.glob(f"{_DIRECTORY}*"):
         with contextlib.suppress(OSError), (left / _OWNER).open() as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -176,3 +197,16 @@ def _own_directory() -> tuple[Path, IO[str]]:
     lock = (directory / _OWNER).open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return directory, lock
+
+
+@contextlib.contextmanager
+def _temporary_files_in(directory: Path) -> Iterator[None]:
+    """For the processes that are started within: whatever they leave when they are killed is removed with it."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(directory)
+    try:
+        yield
+    finally:
+        os.environ.pop("TMPDIR")
+        if before is not None:
+            os.environ["TMPDIR"] = before

@@ -158,6 +158,12 @@ class CoordinatorActor:
         workers.hear(report.sender, report.totals)
         return workers.answer(report.sender)
 
+    async def following(self) -> Packed:
+        """The weights that only follow the trained ones; asked for before a round, and not by who has none of them."""
+        while self._workers is None or (packed := self._workers.following()) is None:
+            await asyncio.sleep(NAP)
+        return packed
+
     async def share(self, stamp: int, files: Files) -> tuple[int, Files]:
         """Files of a worker for the others, and theirs for it."""
         self._files.put(files)

@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
-from mario_rl.cluster.messages import Answer, Report, Sender, Weights
+from mario_rl.cluster.messages import Answer, Report, Sender
 from mario_rl.cluster.relayed_events import RelayedEvents
 from mario_rl.cluster.wire import pack, unpack_into
 from mario_rl.distributed.coordinator import Totals
@@ -104,9 +104,9 @@ class ClusterExchange:
         if newest is None or newest.version == (self._version if trained_only else self._whole_version):
             return None
         try:
-            unpack_into(Weights.fetched(newest.trained), weights[: self._trained_size])
-            if not trained_only:
-                unpack_into(Weights.fetched(newest.following), weights[self._trained_size :])
+            unpack_into(newest.fetched(), weights[: self._trained_size])
+            if not trained_only and len(weights) > self._trained_size:
+                unpack_into(ray.get(self._coordinator.following.remote()), weights[self._trained_size :])
         except RayError:  # they were lost with the coordinator
             self._lose()
             return None

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import ray
@@ -19,11 +17,10 @@ from ray.exceptions import GetTimeoutError, RayError
 from ray.util import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from mario_rl.atomic_file import write_atomically
 from mario_rl.cluster.coordinator_actor import CoordinatorActor
 from mario_rl.cluster.messages import ClusterPlan, News, Sender
 from mario_rl.cluster.metric_files import MetricFiles
-from mario_rl.cluster.node import ROM, Whereabouts, whereabouts
+from mario_rl.cluster.node import ROM, Whereabouts, check_version, whereabouts
 from mario_rl.cluster.remote_process import RemoteProcess
 from mario_rl.cluster.shared_files import SAVED, Folder, curriculum_files
 from mario_rl.cluster.worker_actor import WorkerActor
@@ -33,8 +30,14 @@ from mario_rl.distributed.coordinator import Counters, Totals
 from mario_rl.distributed.events import Event, LocalEvents
 from mario_rl.distributed.keeper import progress_in_status
 from mario_rl.emulators.rom import find_rom
-from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint, save_run_checkpoint
-from mario_rl.runs.directory import RunDirectory, RunError
+from mario_rl.runs.checkpoint import (
+    CheckpointError,
+    load_checkpoint,
+    save_checkpoint,
+    save_run_checkpoint,
+    state_in,
+)
+from mario_rl.runs.directory import RunDirectory
 
 ASK_SECONDS = 0.2  # between two questions for news
 WAITING_SECONDS = 20.0  # without a place, people are told; importing torch takes a while, too
@@ -53,7 +56,7 @@ class ClusterLine:
         self._folder = Folder(run.path)
         self._metrics = MetricFiles(run, config, before)
         self._rom = find_rom("smb", config.rom).read_bytes()
-        self._installed = whereabouts()
+        self._installed = whereabouts().version
         # What a run cannot do without is reserved together: two runs that share a full cluster never hold half each.
         bundle = {"CPU": 1.0} | ({"GPU": config.gpu_share} if config.device.startswith("cuda") else {})
         self._core = placement_group([bundle, bundle], strategy="PACK")
@@ -87,7 +90,7 @@ class ClusterLine:
         actor = self._workers[index]
 
         def begin(here: Whereabouts) -> Any:
-            self._check(here)
+            check_version(here, self._installed)
             self.events.worker_status(index, "starting", f"worker {index} is on {here}")
             self.events.log("info", f"worker {index} is on {here}")
             files = curriculum_files(self._run.path) | {ROM: self._rom}
@@ -102,7 +105,7 @@ class ClusterLine:
         life = self._next_life(index)
 
         def begin(here: Whereabouts) -> Any:
-            self._check(here)
+            check_version(here, self._installed)
             self.events.log("info", f"the coordinator is on {here}")
             files = curriculum_files(self._run.path) | {ROM: self._rom}
             if self._run.checkpoint_pt.exists():
@@ -122,12 +125,6 @@ class ClusterLine:
         self._told_waiting.discard(index)
         self._processes[index] = process
         return process
-
-    def _check(self, here: Whereabouts) -> None:
-        ours = self._installed
-        if here.version != ours.version:
-            text = f"{here} has mario-rl {here.version}, this machine {ours.version}: install the same on both"
-            raise RunError(text)
 
     def clear(self, worker: int) -> None:
         """A worker has died: the coordinator shall not wait for it."""
@@ -265,13 +262,10 @@ class ClusterLine:
             if name.startswith("snapshots/"):
                 self._folder.write({name: content})
             return
-        with tempfile.TemporaryDirectory(prefix=".arrived-", dir=self._run.path) as directory:
-            arrived = Path(directory) / name
-            write_atomically(arrived, content)
-            try:
-                self._keep_checkpoint(name, load_checkpoint(arrived))
-            except CheckpointError as problem:
-                self.events.log("warning", f"not saved: {problem}")
+        try:
+            self._keep_checkpoint(name, state_in(content, f"{name} as it arrived"))
+        except CheckpointError as problem:
+            self.events.log("warning", f"not saved: {problem}")
 
     def _keep_checkpoint(self, name: str, state: dict[str, Any]) -> None:
         run, config = self._run, self._config

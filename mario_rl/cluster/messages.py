@@ -48,21 +48,20 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Published weights: those that are trained, and those that only follow (target networks). Large ones are refs."""
+    """Published weights, those that are trained; what follows them (target networks) is asked for once a round."""
 
     version: Version
-    trained: Any
-    following: Any
+    trained: Any  # a Packed, or a reference to a large one
 
     @staticmethod
     def stored(packed: Packed) -> Any:
         """The vector itself if it is small, else a reference: each node then fetches it once for all its workers."""
         return packed if packed.nbytes <= SMALL_BYTES else ray.put(packed)
 
-    @staticmethod
-    def fetched(stored: Any) -> Packed:
-        """What `stored` stands for."""
-        return ray.get(stored) if isinstance(stored, ray.ObjectRef) else stored
+    def fetched(self) -> Packed:
+        """What is trained, from wherever it is."""
+        packed: Packed = ray.get(self.trained) if isinstance(self.trained, ray.ObjectRef) else self.trained
+        return packed
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 import ray
 
 from mario_rl.config import TrainingConfig
+from mario_rl.runs.directory import RunError
 
 ROM = "rom.nes"
 """The ROM among the files of an actor: nodes need none of their own."""
@@ -47,6 +48,12 @@ def whereabouts() -> Whereabouts:
         importlib.metadata.version("mario-rl"),
         platform.python_version(),
     )
+
+
+def check_version(here: Whereabouts, installed: str) -> None:
+    """A RunError if a node does not have the mario-rl that the parent has."""
+    if here.version != installed:
+        raise RunError(f"{here} has mario-rl {here.version}, this machine {installed}: install the same on both")
 
 
 def config_here(config: TrainingConfig, directory: Path) -> TrainingConfig:

@@ -82,11 +82,8 @@ class RemoteProcess:
         self._exit_code = FAILED
         if isinstance(problem, RayTaskError):
             self.words = str(problem).strip()
-        elif self.here is not None and "node has died" in str(problem):  # Ray's words; asking it would need its head
-            self.words = f"the loss of its {self.here}"
-        else:
-            place = "" if self.here is None else f" on {self.here}"
-            self.words = f"the end of its process{place} (killed, or out of memory)"
+        else:  # Ray itself does not know yet whether a process or its machine is gone
+            self.words = "the loss of its process" + ("" if self.here is None else f" on {self.here}")
 
 
 def _is_ready(call: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mario_rl.cluster.connection import Connection
+from mario_rl.cluster.connection import ClusterLost, Connection
 from mario_rl.config import TrainingConfig
 from mario_rl.distributed.coordinator import Totals
 from mario_rl.distributed.events import Event
@@ -43,9 +43,10 @@ class ClusterSession(SupervisedSession):
 
     def tick(self) -> bool:
         """As everywhere, and the head must answer: while it does not, nobody else is blamed for anything."""
-        if self._connection.lost:
-            where = self.config.cluster
-            self.problem = f"the head of the cluster ({where}) does not answer any more; start one again, then resume"
+        try:
+            self._connection.check()
+        except ClusterLost as lost:
+            self.problem = f"{lost}, then resume"
             return False
         return True if self._connection.silent and not self.stop_asked else super().tick()
 

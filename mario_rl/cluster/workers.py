@@ -61,6 +61,7 @@ class ClusterWorkers:
         self._received: dict[int, _Received] = {}
         self._to_answer: list[Reply] = []
         self._weights: Weights | None = None
+        self._following: Vector | None = None  # the newest of the weights that are not trained
         self._rounds = 0  # begun by anybody
         self._steps = before.steps
         self.stop = self.pause = False
@@ -107,10 +108,10 @@ class ClusterWorkers:
     def publish(self, weights: Vector, version: int) -> None:
         """Into the object store; everybody who waits for them is answered."""
         trained = self._coordinator.flat.trained_size
-        parts = [pack(part.copy(), self._precision) for part in (weights[:trained], weights[trained:])]
-        published = Weights((self._life, version), *map(Weights.stored, parts))
+        published = Weights((self._life, version), Weights.stored(pack(weights[:trained].copy(), self._precision)))
+        following = weights[trained:].copy()
         with self._change:
-            self._weights = published
+            self._weights, self._following = published, following
             answered, self._to_answer = self._to_answer, []
         for reply in answered:
             reply()
@@ -186,6 +187,12 @@ class ClusterWorkers:
             replaced = worker is not None and worker.life > sender.life
             joined = current and worker is not None and worker.joined
             return Answer(self.stop or replaced, self.pause, joined, self._steps, self._weights)
+
+    def following(self) -> Packed | None:
+        """The newest weights that only follow the trained ones; None before the first."""
+        with self._change:
+            following = self._following
+        return None if following is None else pack(following, self._precision)
 
     def forget(self, worker: int) -> None:
         """A worker is gone; what it did still counts."""

@@ -23,6 +23,15 @@ import torch
 from mario_rl.atomic_file import prepared, take_name
 from mario_rl.runs.directory import RunDirectory, RunError
 
+__all__ = [
+    "CheckpointError",
+    "load_checkpoint",
+    "load_newest_good",
+    "save_checkpoint",
+    "save_run_checkpoint",
+    "state_in",
+]
+
 MAGIC = b"MARIO-RL"
 VERSION = 1
 _FACTS = struct.Struct("<8sIQQ")  # magic, version, environment steps, length of the body
@@ -71,6 +80,11 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         content = path.read_bytes()
     except OSError as problem:
         raise CheckpointError(f"cannot read {path}: {problem.strerror}") from problem
+    return state_in(content, path)
+
+
+def state_in(content: bytes, path: Path | str) -> dict[str, Any]:
+    """What a checkpoint of this content holds; `path` is what it is called in a CheckpointError."""
     header = _parsed(path, content[:_HEADER_SIZE])
     body = memoryview(content)[_HEADER_SIZE:]
     if len(body) != header.length:
@@ -172,7 +186,7 @@ def _header_if_good(path: Path) -> _Header | None:
         return None
 
 
-def _parsed(path: Path, start: bytes) -> _Header:
+def _parsed(path: Path | str, start: bytes) -> _Header:
     if len(start) < _HEADER_SIZE or not start.startswith(MAGIC):
         raise CheckpointError(f"{path} is not a checkpoint of mario-rl, or was cut short")
     _, version, steps, length = _FACTS.unpack(start[: _FACTS.size])

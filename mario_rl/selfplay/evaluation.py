@@ -51,7 +51,12 @@ def worth_in_games(records: Sequence[GameRecord]) -> float:
 
 
 def figures(
-    a: str, b: str | None, records: Sequence[GameRecord], conditions: Conditions, checkpoints: Path = CHECKPOINTS
+    a: str,
+    b: str | None,
+    records: Sequence[GameRecord],
+    conditions: Conditions,
+    checkpoints: Path = CHECKPOINTS,
+    cluster: str = "off",
 ) -> dict[str, Any]:
     """All there is to say about a match between players of these names (b None: a alone), as in the JSON.
 
@@ -92,7 +97,7 @@ def figures(
         "backend": conditions.backend,
         "seed": conditions.first_seed,
         "seeds": sorted({record.seed for record in records}),
-        "command": command(a, b, games, conditions, checkpoints),
+        "command": command(a, b, games, conditions, checkpoints, cluster),
     }
 
 
@@ -119,7 +124,14 @@ def _mean(numbers: Sequence[float], unit: float = 1.0) -> float | None:
     return sum(numbers) / len(numbers) / unit if numbers else None
 
 
-def command(a: str, b: str | None, games: int, conditions: Conditions, checkpoints: Path = CHECKPOINTS) -> str:
+def command(
+    a: str,
+    b: str | None,
+    games: int,
+    conditions: Conditions,
+    checkpoints: Path = CHECKPOINTS,
+    cluster: str = "off",
+) -> str:
     """What plays exactly this match again."""
     words = ["mario-rl", "selfplay", "evaluate", a, *([] if b is None else [b]), "--games", str(games)]
     words += ["--level", str(conditions.level), "--speed", conditions.speed, "--backend", conditions.backend]
@@ -130,6 +142,8 @@ def command(a: str, b: str | None, games: int, conditions: Conditions, checkpoin
         words += ["--checkpoints", str(checkpoints)]
     if conditions.twice:
         words.append("--twice")
+    if cluster != "off":  # players that guess play otherwise in shares
+        words += ["--cluster", cluster]
     return shlex.join(words)
 
 

@@ -22,7 +22,7 @@ from mario_rl.atomic_file import write_atomically
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay import evaluation
 from mario_rl.selfplay.ladder_entries import Entry
-from mario_rl.selfplay.match import Conditions, Progress, play_match
+from mario_rl.selfplay.match import Conditions, GameRecord, Progress, play_match
 from mario_rl.selfplay.players import CHECKPOINTS, make_player
 from mario_rl.selfplay.rating import PlayerRating, fit, rate
 
@@ -44,7 +44,7 @@ class Ladder:
         """Of a pair."""
         self.results: dict[Pair, dict[str, Any]] = {}
         """The figures of pairs that have met (evaluation.py)."""
-        self._checkpoints = checkpoints
+        self.checkpoints = checkpoints
         self._sources = {entry.name: entry.source for entry in entries}
 
     def play(self, pair: Pair, progress: Progress | None = None) -> None:
@@ -52,12 +52,19 @@ class Ladder:
         if pair in self.results:
             return
         # Made anew, so that what a guessing player does depends on nothing that was played before.
+        a, b = (make_player(source, seed, self.checkpoints) for source, seed in self.players(pair))
+        self.note(pair, play_match(a, b, self.games, self.conditions, progress))
+
+    def players(self, pair: Pair) -> list[tuple[str, int]]:
+        """What `make_player` knows two by, and the seeds they play with."""
         seed = self.conditions.first_seed
-        a, b = (make_player(self._sources[name], seed + number, self._checkpoints) for number, name in enumerate(pair))
-        records = play_match(a, b, self.games, self.conditions, progress)
+        return [(self._sources[name], seed + number) for number, name in enumerate(pair)]
+
+    def note(self, pair: Pair, records: Sequence[GameRecord]) -> None:
+        """Two have met."""
         found = evaluation.figures(*pair, records, self.conditions)
         first, second = (self._sources[name] for name in pair)
-        found["command"] = evaluation.command(first, second, self.games, self.conditions, self._checkpoints)
+        found["command"] = evaluation.command(first, second, self.games, self.conditions, self.checkpoints)
         self.results[pair] = {name: value for name, value in found.items() if name != "seeds"}
 
     def points(self, pairs: Collection[Pair] | None = None) -> npt.NDArray[np.float64]:
@@ -153,13 +160,15 @@ def round_robin(ladder: Ladder) -> Iterator[Pair]:
         yield pair_of(one, other)
 
 
-def swiss(ladder: Ladder, rounds: int) -> Iterator[Pair]:
+def swiss(ladder: Ladder, rounds: int) -> Iterator[list[Pair]]:
     """So many rounds, or as many as there are; the pairs of a round must have been played before the next begins."""
     met: set[Pair] = set()
     for _ in range(rounds):
         drawn = next_round(_standing(ladder, met), met)
+        if not drawn:
+            return
         met.update(drawn)
-        yield from drawn
+        yield drawn
 
 
 def _standing(ladder: Ladder, met: set[Pair]) -> list[str]:

@@ -114,14 +114,20 @@ def fixtures(games: int, first_seed: int, alone: bool, twice: bool = False, seat
 
 
 def play_match(
-    a: Player, b: Player | None, games: int, conditions: Conditions, progress: Progress | None = None
+    a: Player,
+    b: Player | None,
+    games: int,
+    conditions: Conditions,
+    progress: Progress | None = None,
+    threads: int | None = None,
 ) -> list[GameRecord]:
     """Play so many games and say how each went, in the order of the boards; a RunError if that cannot be played.
 
-    The same players (that do not guess) and conditions give the same records, on every backend.
+    The same players (that do not guess) and conditions give the same records, on every backend. The games run on so
+    many threads, by default on every core.
     """
     records: dict[int, GameRecord] = {}
-    with contextlib.closing(_Tables(a, b, conditions, games)) as tables:
+    with contextlib.closing(_Tables(a, b, conditions, games, threads or _cores())) as tables:
         schedule = fixtures(games, conditions.first_seed, b is None, conditions.twice, tables.seat_of_a)
         waiting = list(enumerate(schedule))[::-1]
         while len(records) < len(schedule):
@@ -141,7 +147,7 @@ def _cores() -> int:
 class _Tables:
     """Where the games are played, one a lane."""
 
-    def __init__(self, a: Player, b: Player | None, conditions: Conditions, games: int):
+    def __init__(self, a: Player, b: Player | None, conditions: Conditions, games: int, threads: int):
         self._players = (a,) if b is None else (a, b)
         self._conditions = conditions
         self._cartridge = cartridge_among(self._players, conditions.backend, conditions.rom, conditions.twice)
@@ -161,7 +167,7 @@ class _Tables:
                 rom=conditions.rom,
             )
             # With few games a frame is over before other threads have woken up.
-            threads = max(1, min(_cores(), lanes // 4))
+            threads = max(1, min(threads, lanes // 4))
             opener = open_games if self._cartridge is None else self._cartridge.open_games
             self._games = opener(settings, lanes, threads)
         except (ValueError, RemoteError) as problem:

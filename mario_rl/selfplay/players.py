@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mario_rl.distill.mirror import is_distilled, load_mirror
-from mario_rl.distill.player_file import packaged_distilled
+from mario_rl.distill.player_file import distilled_file, packaged_distilled
 from mario_rl.environment.drmario.bots import BOTS, Bot, make_bot
 from mario_rl.environment.drmario.memory import GameMemory
 from mario_rl.runs.directory import RunError
-from mario_rl.selfplay.cartridge_player import CartridgePlayer, is_cartridge, load_cartridge
+from mario_rl.selfplay.cartridge_player import PREFIX, CartridgePlayer, file_of, is_cartridge, load_cartridge
 
 CHECKPOINTS = Path("checkpoints")
 
@@ -64,3 +64,14 @@ def make_player(name: str, seed: int = 0, checkpoints: Path = CHECKPOINTS) -> Pl
             "cart:FILE.nes"
         )
     return load_player(file, Path(name).stem if file == Path(name) else name)
+
+
+def own_file(name: str, checkpoints: Path = CHECKPOINTS) -> tuple[str, Path | None]:
+    """What stands before a player's file (cart:, or nothing), and the file; None of one that comes with the package."""
+    from mario_rl.selfplay.player_file import packaged_players, player_file_of
+
+    if is_cartridge(name):
+        return PREFIX, file_of(name)
+    if name in (*BOTS, *packaged_distilled(), *packaged_players()):
+        return "", None
+    return "", distilled_file(name) if is_distilled(name) else player_file_of(name, checkpoints)

@@ -1,0 +1,98 @@
+"""Whole runs on nodes, as benchmarks train them with `--cluster`: what they write arrives here, whatever is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.nodes import Nodes, machine_of_nodes, nodes_of, side_by_side
+from benchmarks.training import CommandFailed, evaluate, train
+from mario_rl.cluster import commands
+from mario_rl.metrics.logger import read_rows
+from mario_rl.runs.checkpoint import load_checkpoint
+from mario_rl.runs.directory import RunDirectory
+from tests.cluster.machines import add_node, cluster
+from tests.cluster.ray_processes import actors
+from tests.faults.runs import FOREVER, PPO, Place, wait_until
+
+SETTINGS = [*PPO, "--workers", "0", "--evaluate-every", "0"]
+
+
+@pytest.fixture
+def running(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setattr(commands, "NEWS_SECONDS", 0.5)
+    place.checkpoints.mkdir()
+    with cluster(nodes=1) as running:
+        monkeypatch.setenv("RAY_ADDRESS", running.address)
+        yield running
+
+
+@pytest.fixture
+def nodes(running: Any) -> Iterator[Nodes]:
+    with nodes_of("auto", cores=1) as nodes:
+        assert nodes is not None
+        yield nodes
+
+
+def test_a_run_goes_on_elsewhere_when_its_node_is_lost(
+    running: Any, nodes: Nodes, place: Place, tmp_path: Path
+) -> None:
+    settings = [*SETTINGS, "--steps", "10000"]
+    with (tmp_path / "log").open("w") as log, ThreadPoolExecutor(1) as pool:
+        training = pool.submit(train, place.name, settings, place.checkpoints, log, nodes)
+        wait_until(lambda: (place.run / "checkpoint.pt").is_file(), "a checkpoint has arrived")
+        running.remove_node(next(iter(running.worker_nodes)), allow_graceful=False)
+        add_node(running)
+        run = training.result()
+        assert run.status().state == "SUCCESS"
+        evaluate(run, 2, log, nodes)
+    said = (tmp_path / "log").read_text()
+    assert said.count("did its 10000 steps") == 1
+    assert "0/2" in said or "1/2" in said or "2/2" in said, "the evaluation's table"
+    assert run.evaluation_json.is_file() and run.weights_pt.is_file()
+    assert load_checkpoint(run.checkpoint_pt)["counters"]["steps"] >= 10_000
+    rows = [row["steps"] for row in read_rows(run.coordinator_csv) if "steps" in row]
+    assert rows == sorted(rows) and rows[0] < 5_000, "it was one run all the time"
+    assert run.config().checkpoints == "checkpoints", "no node's paths"
+    assert machine_of_nodes()["cpu"] == "a Ray cluster of 2 nodes"
+
+    before = run.weights_pt.stat().st_mtime_ns
+    assert train(place.name, settings, place.checkpoints, None, nodes).path == run.path, "it is there already"
+    evaluate(run, 2, None, nodes)
+    assert run.weights_pt.stat().st_mtime_ns == before
+
+
+def test_what_is_broken_off_has_saved_and_arrived(nodes: Nodes, place: Place, tmp_path: Path) -> None:
+    run = RunDirectory(place.run)
+
+    def work(name: str) -> RunDirectory:
+        with (tmp_path / name).open("w") as log:
+            return train(name, [*SETTINGS, "--steps", FOREVER], place.checkpoints, log, nodes)
+
+    def break_off() -> Iterator[str]:
+        yield place.name
+        yield "another"  # for which there is no room
+
+    stopper = threading.Thread(
+        target=lambda: (wait_until(lambda: run.checkpoint_pt.is_file(), "it trains"), nodes.stop())
+    )
+    stopper.start()
+    with pytest.raises(CommandFailed, match="ended with exit code 130"):
+        list(side_by_side(work, list(break_off()), 2, nodes.stop))
+    stopper.join()
+    assert run.status().state == "INTERRUPTED"
+    assert run.status().steps == load_checkpoint(run.checkpoint_pt)["counters"]["steps"] > 0
+    assert "mario-rl train --resume" in (tmp_path / place.name).read_text()
+    assert not (place.checkpoints / "another").exists()
+    wait_until(lambda: not actors(place, "CommandActor"), "nothing is left of it")
+
+
+def test_a_command_that_fails_is_named(nodes: Nodes, place: Place, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, pytest.raises(CommandFailed, match="exit code 2"):
+        train(place.name, ["--level", "9-9"], place.checkpoints, log, nodes)
+    assert "unknown level '9-9'" in (tmp_path / "log").read_text()

@@ -15,12 +15,13 @@ MODEL ?= ppo
 LEVEL ?= 1-1
 SEED ?= 0
 
-.PHONY: help setup train test lint format bench results explore curriculum cartridge drmario selfplay distill mednafen test-native clean
+.PHONY: help setup train test docs-check lint format bench results explore curriculum cartridge drmario selfplay distill mednafen test-native clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make train        train an agent on 1-1, evaluate it, record a video (minutes)"
 	@echo "make test         lint, then all tests"
+	@echo "make docs-check   run every command of the documentation, the long ones shortened (ten minutes)"
 	@echo "make lint         ruff, mypy, clang-format"
 	@echo "make format       rewrite the sources as the linters want them"
 	@echo "make bench        measure ourselves and our peers, rewrite docs/results.md"
@@ -55,6 +56,10 @@ train: setup
 test: lint
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(PYTEST)
 
+# What `make test` only reads: every command in README.md and docs/. One page: make docs-check PYTEST="-k training.md"
+docs-check: setup
+	$(BIN)/python -m pytest tests/docs -m docs -v -n 2 --dist load --maxschedchunk 1 $(PYTEST)
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -71,6 +76,7 @@ bench: setup
 	$(BIN)/mario-rl bench emulators --json benchmarks/results/emulators.json
 	$(BIN)/mario-rl bench environment --json benchmarks/results/environment.json
 	$(BIN)/mario-rl bench gradients --json benchmarks/results/gradients.json
+	$(BIN)/mario-rl bench cluster --json benchmarks/results/cluster.json
 	$(BIN)/python -m benchmarks.report
 
 results: setup

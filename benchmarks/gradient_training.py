@@ -9,6 +9,7 @@ import dataclasses
 import multiprocessing
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.process import BaseProcess
@@ -20,6 +21,7 @@ from benchmarks.measurement import say
 from benchmarks.worker import Answer
 from mario_rl import config as configuration
 from mario_rl.config import TrainingConfig
+from mario_rl.distributed.board import Board
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator, coordinate
 from mario_rl.distributed.doorbell import Doorbell
 from mario_rl.distributed.events import LocalEvents
@@ -37,73 +39,105 @@ TICK_SECONDS = 0.1
 _EXCHANGE, _WHOLE = range(2)  # words of a worker's stopwatch
 
 
-def endless_config(rom_file: str, workers: int, preset: str | None) -> TrainingConfig:
-    """DDQN as `mario-rl train` has it with a preset, or with the defaults, without an end."""
-    return configuration.build(
-        {"model": "ddqn", "workers": workers, "rom": rom_file, "steps": 10**9, "lr_steps": 10**6}, preset
-    )
+def endless_config(rom_file: str, workers: int, preset: str | None, **more: Any) -> TrainingConfig:
+    """DDQN as `mario-rl train` has it with a preset, or with the defaults, without an end; `more` comes on top."""
+    endless = {"model": "ddqn", "workers": workers, "rom": rom_file, "steps": 10**9, "lr_steps": 10**6}
+    return configuration.build(endless | more, preset)
 
 
-class TrainingMeasurement:
-    """A run of so many workers that trains while it is measured."""
+class EndlessRun(ABC):
+    """A run that trains while it is measured, and is paused otherwise."""
 
-    def __init__(
-        self, rom_file: str, workers: int, preset: str | None = None, warm_up_gradients: int = WARM_UP_GRADIENTS
-    ) -> None:
-        self._config = endless_config(rom_file, workers, preset)
-        flat = TrainingCoordinator(self._config).flat
-        name = f"bench.training.{preset or 'default'}{workers}"
-        plan = MemoryPlan.of_run(name, workers, flat.trained_size, flat.size)
-        self._memory = RunMemory(plan, create=True)
-        self._stopwatches = _stopwatches(block_name(plan.run, "stopwatches"), workers, create=True)
-        start = partial(_start, _ChildPlan(self._config, plan, self._stopwatches.name, os.getpid()))
-        self._supervisor = Supervisor(
-            partial(start, _worker),
-            partial(start, _coordinator, workers),
-            board=self._memory.board,
-            pool=self._memory.gradients,
-            heartbeat=self._memory.heartbeat,
-            last_words=self._memory.last_words,
-            report=_say_what_goes_wrong,
-        )
-        rows = self._memory.board.workers
-        self._tick_until(lambda: all(row.grads_sent >= warm_up_gradients for row in rows))
-        self._memory.board.control.pause = 1
+    board: Board
+    supervisor: Supervisor
+    settling_seconds = SETTLING_SECONDS
 
-    def measure(self, seconds: float) -> Answer:
-        """Units are gradients; `exchange_s` is the part of `worker_s`, all workers' time, that the exchange took."""
-        board, times = self._memory.board, self._stopwatches.numbers(0, 2 * self._config.workers)
-        board.control.pause = 0
-        self._tick_for(SETTLING_SECONDS)
-        start, gradients, before = time.perf_counter(), board.total("grads_sent"), times.tolist()
-        self._tick_for(seconds)
-        passed = [after - earlier for earlier, after in zip(before, times, strict=True)]
-        answer = {
-            "units": board.total("grads_sent") - gradients,
-            "wall_s": time.perf_counter() - start,
-            "worker_s": sum(passed[_WHOLE::2]),
-            "exchange_s": sum(passed[_EXCHANGE::2]),
-        }
-        board.control.pause = 1
-        if board.total("restarts"):
-            raise RuntimeError("a worker died while it was measured; its words are above")
-        return answer
+    @abstractmethod
+    def counted(self) -> Answer:
+        """What has been done until now: gradients as `units`, and the clock, as `wall_s`."""
 
+    @abstractmethod
     def close(self) -> None:
         """End the run."""
-        self._supervisor.shutdown()
-        self._memory.close()
-        self._stopwatches.close()
+
+    def tick(self) -> None:
+        """The supervisor's work of the moment."""
+        if not self.supervisor.tick():
+            raise RuntimeError("the run ended while it was measured")
+
+    def tick_until(self, happened: Callable[[], bool]) -> None:
+        """Look after the run until then."""
+        while not happened():
+            self.tick()
+            time.sleep(TICK_SECONDS)
+
+    def measure(self, seconds: float) -> Answer:
+        """What was done within so many seconds."""
+        self.board.control.pause = 0
+        self._tick_for(self.settling_seconds)
+        before = self.counted()
+        self._tick_for(seconds)
+        after = self.counted()
+        self.board.control.pause = 1
+        self.tick()  # where the board is told to others, this does it
+        if self.board.total("restarts"):
+            raise RuntimeError("a worker died while it was measured; its words are above")
+        return {name: after[name] - before[name] for name in after}
 
     def _tick_for(self, seconds: float) -> None:
         end = time.perf_counter() + seconds
-        self._tick_until(lambda: time.perf_counter() >= end)
+        self.tick_until(lambda: time.perf_counter() >= end)
 
-    def _tick_until(self, happened: Callable[[], bool]) -> None:
-        while not happened():
-            if not self._supervisor.tick():
-                raise RuntimeError("the run ended while it was measured")
-            time.sleep(TICK_SECONDS)
+
+class TrainingMeasurement(EndlessRun):
+    """A run of so many worker processes.
+
+    Beside gradients it counts `exchange_s`, the part of `worker_s`, all workers' time, that the exchange took.
+    """
+
+    def __init__(
+        self,
+        rom_file: str,
+        workers: int,
+        preset: str | None = None,
+        warm_up_gradients: int = WARM_UP_GRADIENTS,
+        **more: Any,
+    ) -> None:
+        self._config = endless_config(rom_file, workers, preset, **more)
+        flat = TrainingCoordinator(self._config).flat
+        name = f"bench.training.{self._config.model}.{preset or 'default'}{workers}"
+        plan = MemoryPlan.of_run(name, workers, flat.trained_size, flat.size)
+        self._memory = RunMemory(plan, create=True)
+        self.board = self._memory.board
+        self._stopwatches = _stopwatches(block_name(plan.run, "stopwatches"), workers, create=True)
+        start = partial(_start, _ChildPlan(self._config, plan, self._stopwatches.name, os.getpid()))
+        self.supervisor = Supervisor(
+            partial(start, _worker),
+            partial(start, _coordinator, workers),
+            board=self.board,
+            pool=self._memory.gradients,
+            heartbeat=self._memory.heartbeat,
+            last_words=self._memory.last_words,
+            report=say_what_goes_wrong,
+        )
+        self.tick_until(lambda: all(row.grads_sent >= warm_up_gradients for row in self.board.workers))
+        self.board.control.pause = 1
+
+    def counted(self) -> Answer:
+        """From the board and the stopwatches."""
+        times = self._stopwatches.numbers(0, 2 * self._config.workers).tolist()
+        return {
+            "units": self.board.total("grads_sent"),
+            "wall_s": time.perf_counter(),
+            "worker_s": sum(times[_WHOLE::2]),
+            "exchange_s": sum(times[_EXCHANGE::2]),
+        }
+
+    def close(self) -> None:
+        """Let nothing stay of it."""
+        self.supervisor.shutdown()
+        self._memory.close()
+        self._stopwatches.close()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,6 +232,7 @@ def _stopwatches(name: str, workers: int, create: bool = False) -> SharedBlock:
     return SharedBlock(name, workers * 16, kind="watches", shape=(workers,), create=create)
 
 
-def _say_what_goes_wrong(event: dict[str, Any]) -> None:
-    if event["type"] == "log":
+def say_what_goes_wrong(event: dict[str, Any]) -> None:
+    """What the supervisor or a process of the run warns of."""
+    if event["type"] == "log" and event["level"] != "info":
         say(event["text"])

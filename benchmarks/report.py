@@ -20,6 +20,7 @@ from benchmarks import (
     server_report,
     training_report,
 )
+from benchmarks.cluster_report import cluster_section
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
@@ -76,7 +77,8 @@ GOALS = {
 }
 
 
-SECTIONS = ("training", "dreamer", "explore", "curriculum", "drmario", "selfplay", "distill", "reference", "server")
+SECTIONS = ("cluster", "training", "dreamer", "explore", "curriculum", "drmario", "selfplay", "distill")
+SECTIONS += ("reference", "server")
 
 
 def summary_table(reports: dict[str, dict[str, Any]]) -> str:
@@ -113,6 +115,7 @@ def results_page(reports: dict[str, dict[str, Any]]) -> str:
     """The whole of docs/results.md: a section for each benchmark that was run."""
     emulators, environment = reports["emulators"], reports["environment"]
     sections = gradients_section(reports["gradients"]) if "gradients" in reports else ""
+    sections += cluster_section(reports["cluster"]) if "cluster" in reports else ""
     sections += training_report.training_section(reports["training"]) if "training" in reports else ""
     sections += dreamer_report.dreamer_section(reports["dreamer"]) if "dreamer" in reports else ""
     sections += explore_report.explore_section(reports["explore"]) if "explore" in reports else ""

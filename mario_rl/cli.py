@@ -5,6 +5,7 @@ A mistake of the user ends in one line on stderr and exit code 2; a traceback is
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,21 @@ def bench_gradients(quick: QuickOption = False, json: JsonOption = None, rom: Ro
     _run_benchmark("gradients", quick, json, rom)
 
 
+@bench_app.command("cluster")
+def bench_cluster(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs, fewer and shorter rounds: under two minutes, less exact.")
+    ] = False,
+    json: JsonOption = None,
+    rom: RomOption = None,
+) -> None:
+    """Measure training on a Ray cluster.
+
+    Beside processes with shared memory; the gradients that a coordinator takes; what a network has to carry.
+    """
+    _run_benchmark("cluster", quick, json, rom)
+
+
 @bench_app.command("server")
 def bench_server(quick: QuickOption = False, json: JsonOption = None, rom: RomOption = None) -> None:
     """Measure the HTTP server on Mednafen.
@@ -243,4 +259,9 @@ def _run_in_the_source_tree(name: str, options: list[str]) -> NoReturn:
     if not doctor.core_is_built():
         raise Mistake(f"the native core is not built: {doctor.HOW_TO_BUILD}")
     command = [sys.executable, "-m", f"benchmarks.{name}", *options]
-    raise typer.Exit(subprocess.run(command, cwd=source_tree, check=False).returncode)
+    # Ctrl-C reaches the benchmark, too, which has processes and memory to give back: it is waited for, not killed.
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        raise typer.Exit(subprocess.run(command, cwd=source_tree, check=False).returncode)
+    finally:
+        signal.signal(signal.SIGINT, before)

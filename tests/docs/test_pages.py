@@ -10,9 +10,8 @@ import pytest
 
 from benchmarks.report import README_BEGIN, README_END
 from mario_rl.learners import registry
+from tests.docs.commands import PAGES, SOURCE_TREE
 
-SOURCE_TREE = Path(__file__).resolve().parents[1]
-PAGES = [SOURCE_TREE / "README.md", *sorted((SOURCE_TREE / "docs").glob("*.md"))]
 EXAMPLES = {
     page.name: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE) for page in PAGES
 }
@@ -35,6 +34,20 @@ def test_the_examples_of_a_page_run_one_after_the_other(
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_into_a_page_name_one_of_its_headings(page: Path) -> None:
+    for target, heading in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert heading in _headings(linked), f"{page.name} links to {target}#{heading}"
+
+
+def _headings(page: Path) -> set[str]:
+    """As GitHub names them in links."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in found}
 
 
 def test_the_little_tree_is_as_generated() -> None:

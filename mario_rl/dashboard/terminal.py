@@ -22,6 +22,8 @@ from mario_rl.dashboard.overview import overview
 from mario_rl.dashboard.session import TrainingSession
 from mario_rl.dashboard.workers import workers_table
 
+__all__ = ["TrainingUI"]
+
 TICKS_PER_SECOND = 4
 PAGES = ("overview", "workers", "learner", "hotspots", "log")
 

@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Program, at, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import LEAST_SCORE
 from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import MOST_SCORE, ScoringForm
 from mario_rl.distill.half_counting import Writer, slots
 from mario_rl.distill.layout import Layout
+from mario_rl.distill.operands import at, value
 from mario_rl.distill.words import title_of
 from mario_rl.distill.writers import KeepingWriter
 

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 
 from mario_rl.distill import original
-from mario_rl.distill.assembler import AssemblyError
 from mario_rl.distill.chooser import ANTIDOTE_ORIGIN
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.operands import AssemblyError
 from mario_rl.distill.original import HEADER, PRG_SIZE, PRG_START, OriginalError, Revision
 from mario_rl.distill.player_file import DistilledPlayer
 from mario_rl.distill.ranges import NoRoom, Range

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from mario_rl.distill.assembler import Program, at, high, low, through, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.counting import Counting
 from mario_rl.distill.half_counting import Writer
 from mario_rl.distill.layout import ANTIDOTE, EMPTY, Layout, Memory
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.operands import at, high, low, through, value
 from mario_rl.emulators.base import DOWN, LEFT, RIGHT, A
 from mario_rl.environment.drmario.memory import ACTION_SPAWNED, COLUMNS
 
@@ -25,8 +26,6 @@ SPEEDS = (8, 4, 2, 1)
 """How many columns it may think about in a frame: powers of two, so that a column's number tells where to stop."""
 LEAST_SCORE = ACTION_SPAWNED
 """The player begins with this as its best score: the byte is at hand when it is asked."""
-FALLBACK = ACTION_SPAWNED
-"""Column and rotation it aims at if there is no room anywhere; for the same reason."""
 
 
 class Scorer(Protocol):

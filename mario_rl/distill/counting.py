@@ -6,10 +6,10 @@ Halves of one colour then need no thought of their own. It is exact for bottles 
 
 from __future__ import annotations
 
-from mario_rl.distill.assembler import at, through, value
 from mario_rl.distill.drops import MOST_WHIM, WANTED, WHIM
 from mario_rl.distill.half_counting import GATHERED, MOST_VIRUSES, HalfCounting, Writer
 from mario_rl.distill.layout import EMPTY, GONE, VIRUS
+from mario_rl.distill.operands import at, through, value
 
 FARTHEST_FROM_WALL = 3
 SKIP_NEXT = 0x2C  # BIT with an absolute address: the two bytes behind it are not run

@@ -24,7 +24,8 @@ from mario_rl.environment.drmario.memory import COLUMNS
 
 MOST_SCORE = 255
 NO_ROOM = DROPS.index((3, 3))
-"""Where the cartridge sends a capsule that fits nowhere (chooser.FALLBACK)."""
+"""Where the cartridge sends a capsule that fits nowhere: the player aims at column 3, rotation 3 until it has found
+something better, because the byte ACTION_SPAWNED is at hand when it is asked."""
 
 
 @runtime_checkable

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mario_rl.distill.assembler import Address, AssemblyError, Program, at, through, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.drops import FEATURES, GROUND, NO_VIRUS, RUN, WANTED
 from mario_rl.distill.layout import GONE, VIRUS, Layout
+from mario_rl.distill.operands import Address, AssemblyError, at, through, value
 
 ROW_BITS = 0xF8  # of a cell's number; the others are its column
 LONGEST_RUN = 3

@@ -14,13 +14,14 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Address, Program, at, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import LEAST_SCORE
 from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST, MOST_WHIM, WHIM
 from mario_rl.distill.form import MOST_SCORE
 from mario_rl.distill.half_counting import PAIRS, Writer, slots
 from mario_rl.distill.layout import Layout
+from mario_rl.distill.operands import Address, at, value
 from mario_rl.distill.questions import (
     answer,
     check_questions,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from mario_rl.distill.assembler import Address, Program
+from mario_rl.distill.assembler import Program
+from mario_rl.distill.operands import Address
 
 GONE = 0xF0  # this and above: nothing is there
 VIRUS = 0xD0

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Program, at, through, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import IN_ANTIDOTE, TWO_ROWS, Place, write_fall, write_head, write_taps
 from mario_rl.distill.drops import DROPS, LEAST_TOP, Drops, tops
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.operands import at, through, value
 from mario_rl.environment.drmario.memory import COLUMNS, POP, ROWS
 
 NONE = 8  # instead of a column

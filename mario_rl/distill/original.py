@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from mario_rl.distill.assembler import Program, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import Place
 from mario_rl.distill.form import Form, ScoringForm
 from mario_rl.distill.layout import Memory
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.operands import value
 from mario_rl.distill.ranges import Range
 from mario_rl.emulators.rom import GAMES
 from mario_rl.environment.drmario.memory import (

@@ -26,7 +26,6 @@ from mario_rl.environment.drmario.tally import COUNTS
 LONGEST_GAME = 36_000
 """Frames: ten minutes, as in every match."""
 SPARE_CAPSULES = 40
-_FRAMES = np.arange(LONGEST_SCRIPT)
 
 
 class Chooser(Protocol):

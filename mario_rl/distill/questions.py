@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Address, Program, at, value
+from mario_rl.distill.assembler import Program
+from mario_rl.distill.operands import Address, at, value
 from mario_rl.distill.words import question
 
 MOST_THRESHOLD = 15  # half a byte

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Program, at, through, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.chooser import (
     IN_ANTIDOTE,
     TWO_ROWS,
@@ -29,11 +29,11 @@ from mario_rl.distill.drops import DROP_COLUMNS, DROP_ROTATIONS, DROPS, NOWHERE,
 from mario_rl.distill.form import best
 from mario_rl.distill.layout import EMPTY, GONE
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.operands import at, through, value
 from mario_rl.emulators.base import A
 from mario_rl.environment.drmario.memory import CELLS, COLUMNS, ROWS
 
 LARGEST_CAPSULE = 0x99  # two decimal digits
-LARGEST_COLOUR = 3
 # It looks at all columns with the second colour low, then at all of them with the first one low; upright, then flat.
 _ORDER = np.array(
     [DROPS.index((turn - flat, column)) for turn in (3, 1) for column in reversed(range(COLUMNS)) for flat in (0, 1)]

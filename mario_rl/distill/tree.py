@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from mario_rl.distill.assembler import Program, at, high, low, through, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import FEATURES, MOST
 from mario_rl.distill.form import ScoringForm, check_range
 from mario_rl.distill.half_counting import Writer
 from mario_rl.distill.layout import Layout
+from mario_rl.distill.operands import at, high, low, through, value
 from mario_rl.distill.questions import (
     Node,
     answer,

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mario_rl.distill.assembler import Address, Program, at, value
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.counting import Counting
 from mario_rl.distill.drops import MOST
 from mario_rl.distill.half_counting import GATHERED, PAIRS
 from mario_rl.distill.layout import Layout
+from mario_rl.distill.operands import Address, at, value
 from mario_rl.environment.drmario.memory import ROWS
 
 WIDEST_BESIDE = 7

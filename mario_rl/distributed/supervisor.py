@@ -128,8 +128,8 @@ class Supervisor:
         self._stale_seconds, self._startup_seconds, self._first_delay = stale_seconds, startup_seconds, first_delay
         workers = len(board.workers)
         self._coordinator = Child(workers, "coordinator", start_coordinator)
-        self._workers = [Child(index, f"worker {index}", partial(start_worker, index)) for index in range(workers)]
-        self._children = [self._coordinator, *self._workers]
+        self._children = [self._coordinator]
+        self._children += [Child(index, f"worker {index}", partial(start_worker, index)) for index in range(workers)]
         self._last_tick = self._awake_since = -math.inf
         self.bad_end: str | None = None  # of what the coordinator died while it should have ended the run in good order
 
@@ -164,11 +164,6 @@ class Supervisor:
         return any(child.process is not None for child in self._children) or not (
             self._stopping or all(child.done for child in self._children)
         )
-
-    def request_restart(self, worker: int, why: str = "was asked to start again") -> None:
-        """Replace a worker by a new process. It counts as a death."""
-        if self._workers[worker].process is not None:
-            self._replace(self._workers[worker], why)
 
     def shutdown(self, timeout: float = 10.0, meanwhile: Callable[[], None] = lambda: None) -> None:
         """End all processes: ask, wait up to `timeout` seconds, kill. None is left afterwards.

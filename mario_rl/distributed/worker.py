@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
+from mario_rl.bytes_in_checkpoints import bytes_as_tensors, tensors_as_bytes
 from mario_rl.config import TrainingConfig
 from mario_rl.distributed.curriculum import Curriculum
 from mario_rl.distributed.events import Events
@@ -167,7 +167,7 @@ class TrainingWorker:
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on exactly here, between two rounds."""
         return {
-            "environment": _bytes_as_tensors(self.env.state_dict()),
+            "environment": bytes_as_tensors(self.env.state_dict()),
             "experience": self.experience.state_dict(),
             "collector": self.collector.state_dict(),
             "curriculum": self.curriculum.state_dict(),
@@ -180,7 +180,7 @@ class TrainingWorker:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` was taken."""
-        self.env.load_state_dict(_tensors_as_bytes(state["environment"]))
+        self.env.load_state_dict(tensors_as_bytes(state["environment"]))
         self.observations = self.env.current_observation()
         self.experience.load_state_dict(state["experience"])
         self.collector.load_state_dict(state["collector"])
@@ -204,24 +204,6 @@ def true_successors(following: npt.NDArray[Any], infos: dict[str, Any]) -> npt.N
     for lane in np.flatnonzero(infos["_final_obs"]):
         successors[lane] = infos["final_obs"][lane]
     return successors
-
-
-def _bytes_as_tensors(value: Any) -> Any:
-    """For a checkpoint: bytes, which the environment's state has, are nothing that `weights_only=True` would load."""
-    if isinstance(value, dict):
-        return {name: _bytes_as_tensors(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_bytes_as_tensors(entry) for entry in value]
-    return torch.from_numpy(np.frombuffer(value, np.uint8).copy()) if isinstance(value, bytes) else value
-
-
-def _tensors_as_bytes(value: Any) -> Any:
-    """The way back."""
-    if isinstance(value, dict):
-        return {name: _tensors_as_bytes(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_tensors_as_bytes(entry) for entry in value]
-    return value.numpy().tobytes() if isinstance(value, torch.Tensor) else value
 
 
 def work(worker: TrainingWorker, exchange: Exchange, save: Callable[[], None]) -> None:

@@ -10,6 +10,24 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "DOWN",
+    "LEFT",
+    "RAM_SIZE",
+    "RIGHT",
+    "SCREEN_HEIGHT",
+    "SCREEN_WIDTH",
+    "SELECT",
+    "START",
+    "UP",
+    "A",
+    "B",
+    "Emulator",
+    "EmulatorBatch",
+    "EmulatorReset",
+    "Screen",
+]
+
 # Pad bits, the same everywhere in the project (Dr. Mario and cynes have them in this order, too).
 A = 0x80
 B = 0x40

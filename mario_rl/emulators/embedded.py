@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mario_rl._native import Batch, Rom, RomError
+from mario_rl._native import Batch, Rom, RomError, StateError
 from mario_rl.emulators.base import Screen
+
+__all__ = ["EmbeddedBatch", "EmbeddedEmulator", "RomError", "StateError", "load_rom"]
 
 
 def load_rom(rom: bytes | str | Path | Rom) -> Rom:

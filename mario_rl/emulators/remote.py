@@ -21,6 +21,8 @@ from mario_rl.emulators.base import RAM_SIZE, SCREEN_HEIGHT, SCREEN_WIDTH, Emula
 from mario_rl.emulators.remote_connection import KeptConnection
 from mario_rl.emulators.remote_step import CONTENT_TYPE, LONGEST_STEP, StepRequest
 
+__all__ = ["TOKEN_VARIABLE", "RemoteEmulator", "RemoteError"]
+
 TOKEN_VARIABLE = "MARIO_RL_TOKEN"
 
 

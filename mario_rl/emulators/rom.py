@@ -22,6 +22,18 @@ from pathlib import Path
 
 import platformdirs
 
+__all__ = [
+    "GAMES",
+    "Game",
+    "RomFile",
+    "RomNotFound",
+    "find_rom",
+    "identify",
+    "import_rom",
+    "imported_roms",
+    "located_roms",
+]
+
 UNKNOWN_GAME = "unknown"
 UNKNOWN_DUMP = "unknown dump"
 

@@ -2,6 +2,8 @@
 
 import gymnasium
 
+__all__ = ["DRMARIO", "DRMARIO_PLACEMENT", "SMB", "register_environments"]
+
 SMB = "mario_rl/SuperMarioBros-v0"
 DRMARIO = "mario_rl/DrMario-v0"
 DRMARIO_PLACEMENT = "mario_rl/DrMarioPlacement-v0"

@@ -9,6 +9,8 @@ from gymnasium.vector import VectorEnv
 
 from mario_rl.environment import DRMARIO, DRMARIO_PLACEMENT, SMB
 
+__all__ = ["ENVIRONMENTS", "make_env", "make_vector_env"]
+
 ENVIRONMENTS = {"smb": SMB, "drmario": DRMARIO, "drmario-placement": DRMARIO_PLACEMENT}
 
 

@@ -19,6 +19,13 @@ from mario_rl.snapshots.hotspots import HALF_LIFE, DeathHotspotAggregate
 from mario_rl.snapshots.practice import FRESH, SnapshotStarts
 from mario_rl.snapshots.state_machine import SnapshotRules
 
+__all__ = [
+    "SnapshotMarioEnv",
+    "SnapshotMarioVectorEnv",
+    "create_snapshot_mario_env",
+    "create_snapshot_mario_vector_env",
+]
+
 SAVE_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)

@@ -33,6 +33,8 @@ from mario_rl.selfplay.match import Conditions, play_match
 from mario_rl.selfplay.placement_player import DIGITS, PlacementPlayer
 from mario_rl.selfplay.scorer import FORBIDDEN, PlacementScorer, slot_masks
 
+__all__ = ["policy_of", "samples_of"]
+
 MOST_OBSERVATIONS = 1000
 PLACEMENT_GAMES, PLACEMENT_FRAMES = 8, 4000
 BUTTON_GAMES, BUTTON_FRAMES = 6, 1200  # frame by frame, each takes far longer

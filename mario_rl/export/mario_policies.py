@@ -35,6 +35,8 @@ from mario_rl.runs.directory import RunError
 from mario_rl.runs.evaluate import evaluation_settings
 from mario_rl.runs.trained_model import TrainedModel
 
+__all__ = ["policy_of", "samples_of"]
+
 LANES, STEPS = 8, 64  # 512 observations
 RANDOM_ACTIONS = 0.2  # of those that are done: the greedy way alone is one narrow path
 

@@ -25,6 +25,8 @@ from torch import nn
 from mario_rl import __version__
 from mario_rl.runs.directory import RunError
 
+__all__ = ["Agreement", "OnnxMismatch", "Policy", "Sample", "check_onnx", "open_onnx", "write_onnx"]
+
 OPSET = 18  # the one torch's exporter writes without converting
 # The largest difference that passes, and of numbers beyond 1 this part of them. Sums of float32 in another order differ
 # by some 1e-6.

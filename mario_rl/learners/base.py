@@ -17,6 +17,8 @@ from torch import Tensor
 
 from mario_rl.models.base import Model
 
+__all__ = ["Experience", "InParts", "LaneSteps", "Learner", "Metrics", "TrainedPart"]
+
 Array = npt.NDArray[Any]
 Metrics = dict[str, float]
 

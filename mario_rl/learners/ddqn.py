@@ -22,6 +22,8 @@ from mario_rl.models.base import Model
 from mario_rl.models.ddqn import DdqnModel
 from mario_rl.replay.buffer import ReplayBuffer
 
+__all__ = ["DdqnExperience", "DdqnLearner", "lane_epsilons"]
+
 MARGIN = 0.1  # by which a demonstrated action is to be better than the others: what a step to the right pays
 
 

@@ -19,6 +19,8 @@ from mario_rl.models.base import Model
 from mario_rl.models.ddqn import DdqnModel
 from mario_rl.models.dreamer import DreamerModel
 
+__all__ = ["ALGORITHMS", "Algorithm", "algorithm", "build_experience", "build_learner", "build_model"]
+
 
 @dataclass(frozen=True)
 class Algorithm:

@@ -15,6 +15,8 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+__all__ = ["Model", "Network", "sometimes_random"]
+
 Network = Literal["online", "target"]
 
 
@@ -53,7 +55,12 @@ class Model(Protocol):
 
 
 def sometimes_random(best: Tensor, epsilon: float | Tensor, actions: int, generator: torch.Generator | None) -> Tensor:
-    """These actions, int64[n]; with chance epsilon (for all rows, or one each) a random one of `actions` instead."""
+    """These actions, int64[n]; with chance epsilon (for all rows, or one each) a random one of `actions` instead.
+
+    At a chance of 0 for all rows nothing is drawn from the generator.
+    """
+    if not isinstance(epsilon, Tensor) and epsilon == 0:
+        return best
     roll = torch.rand(len(best), generator=generator)
     random = torch.randint(actions, (len(best),), generator=generator)
     return torch.where((roll < epsilon).to(best.device), random.to(best.device), best)

@@ -79,10 +79,7 @@ class DdqnModel(nn.Module):
         network: Network = "target",
     ) -> Tensor:
         """The action of the highest Q-value; with chance epsilon (one for all rows, or one each) a random one."""
-        best = self.forward(x, network).argmax(dim=1)
-        if isinstance(epsilon, float) and epsilon == 0:
-            return best
-        return sometimes_random(best, epsilon, self.actions, generator)
+        return sometimes_random(self.forward(x, network).argmax(dim=1), epsilon, self.actions, generator)
 
     def sample_action(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Greedy with 1 % random actions."""

@@ -96,10 +96,7 @@ class DreamerModel(nn.Module):
     @torch.no_grad()
     def select_action(self, x: Tensor, epsilon: float = 0.0, generator: torch.Generator | None = None) -> Tensor:
         """The most probable action at first sight; with chance epsilon a random one."""
-        best = self.forward(x).argmax(dim=1)
-        if epsilon == 0:
-            return best
-        return sometimes_random(best, epsilon, self.actions, generator)
+        return sometimes_random(self.forward(x).argmax(dim=1), epsilon, self.actions, generator)
 
     @torch.no_grad()
     def sample_action(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:

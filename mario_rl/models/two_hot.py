@@ -16,13 +16,8 @@ BINS = 63
 FURTHEST = 5.0  # in symlog space
 
 
-def symlog(x: Tensor) -> Tensor:
-    """sign(x) ln(|x| + 1): the identity near 0, a logarithm far from it (section "Robust predictions")."""
-    return x.sign() * x.abs().log1p()
-
-
 def symexp(x: Tensor) -> Tensor:
-    """The inverse of `symlog`."""
+    """The inverse of symlog(x) = sign(x) ln(|x| + 1), the identity near 0 and a logarithm far from it."""
     return x.sign() * x.abs().expm1()
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+__all__ = ["antidote", "is_antidote", "looks_like_antidote"]
+
 PLAYER_SLOT = slice(16 + 0x6000, 16 + 0x7C00)
 """Where in the file the player inside it is: $E000 to $FBFF, behind the header and what begins at $8000."""
 SIGNATURE = b"ANTIDOTE01"

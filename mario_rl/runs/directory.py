@@ -17,6 +17,8 @@ from mario_rl.config import ConfigError, TrainingConfig, from_dict, read_yaml
 from mario_rl.runs.status import RunStatus, State, read_status, write_status
 from mario_rl.settings import write_settings
 
+__all__ = ["RunDirectory", "RunError"]
+
 NUMBERED_CHECKPOINT = re.compile(r"checkpoint-(\d+)\.pt")
 
 

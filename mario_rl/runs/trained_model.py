@@ -14,6 +14,8 @@ from mario_rl.models.base import Model
 from mario_rl.runs.checkpoint import CheckpointError, load_checkpoint, load_newest_good
 from mario_rl.runs.directory import RunDirectory, RunError
 
+__all__ = ["TrainedModel", "Which", "load_trained_model"]
+
 Which = Literal["best", "latest"]
 
 

@@ -38,6 +38,8 @@ from mario_rl.runs.session import AtOnce, Session
 from mario_rl.runs.status import State
 from mario_rl.snapshots.preparation import KnownWay, Watching
 
+__all__ = ["begin", "open_session", "prepare", "resume"]
+
 SHUTDOWN_SECONDS = 60.0  # for the last checkpoint, which may hold a replay
 
 

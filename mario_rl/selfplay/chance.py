@@ -37,21 +37,3 @@ def restore(state: Mapping[str, Any], random: np.random.Generator) -> None:
     keys, position = state["numpy"]
     np.random.set_state(("MT19937", keys.numpy().astype(np.uint32), position, 0, 0.0))  # noqa: NPY002
     random.bit_generator.state = state["own"]
-
-
-def bytes_as_tensors(value: Any) -> Any:
-    """For a checkpoint: bytes, which an environment's state has, are nothing that it would load again."""
-    if isinstance(value, dict):
-        return {name: bytes_as_tensors(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [bytes_as_tensors(entry) for entry in value]
-    return torch.from_numpy(np.frombuffer(value, np.uint8).copy()) if isinstance(value, bytes) else value
-
-
-def tensors_as_bytes(value: Any) -> Any:
-    """The way back."""
-    if isinstance(value, dict):
-        return {name: tensors_as_bytes(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [tensors_as_bytes(entry) for entry in value]
-    return value.numpy().tobytes() if isinstance(value, torch.Tensor) else value

@@ -18,6 +18,8 @@ from mario_rl.snapshots.hard_places import HardPlaces
 from mario_rl.snapshots.route_progress import RouteProgress
 from mario_rl.snapshots.store import SnapshotStore
 
+__all__ = ["ArchiveStarts", "BackwardStarts", "ElsewhereStarts"]
+
 STEPS_BETWEEN = 4  # of the route, from one state to the next
 WINDOW = 8  # states around the present point of the route
 # States the point moves after an episode from there, back after a flag, forward after anything else: a staircase that

@@ -13,6 +13,8 @@ from mario_rl.environment.smb.lanes import SmbLanes
 from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.snapshots.routes import STEP_FRAMES, Route, RouteError
 
+__all__ = ["Demonstration", "demonstrate"]
+
 
 @dataclass(frozen=True)
 class Demonstration:

@@ -21,6 +21,8 @@ from mario_rl.environment.smb.memory import GameMemory, Mask
 from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.snapshots.archive import DRAWS, Archive, Cell, CellKeys, Way
 
+__all__ = ["Exploration", "Watching", "explore"]
+
 LANES = 16
 ROLLOUT = 40  # steps
 FRAME_SKIP = WAIT_FRAMES  # so that every byte of a way is a pad for as many frames
@@ -62,9 +64,7 @@ class Exploration:
     """Steps of the first way that led to the end; `way` is the shortest since."""
     way: Way | None = None
     deaths: int = 0
-    warps: int = 0
     loops: int = 0
-    rollouts: int = 0
 
 
 Watching = Callable[[Exploration], bool]
@@ -163,7 +163,6 @@ class Explorer:
             for lane in np.flatnonzero(outcome.flag).tolist():
                 self._arrive(Way(self._from[lane], bytes(self._played[lane])))
             found.deaths += int(outcome.death.sum())
-            found.warps += int(outcome.warp.sum())
         over = ended | np.array([len(pads) >= ROLLOUT for pads in self._played])
         if over.any():
             self._return_to_cells(over)
@@ -245,7 +244,6 @@ class Explorer:
             self._from[lane] = cell.way
             self._played[lane] = bytearray()
             self._hold[lane] = 0
-        self.found.rollouts += len(cells)
 
 
 def on_pipe_mouth(game: GameMemory) -> Mask:

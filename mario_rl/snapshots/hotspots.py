@@ -19,6 +19,8 @@ from typing import Any
 
 from mario_rl.atomic_file import write_atomically
 
+__all__ = ["DeathHotspotAggregate", "HotspotFileError", "bucket_of"]
+
 BUCKET = 25  # pixels
 MIN_DEATHS = 3  # fewer are chance
 LEAD = 50  # pixels before a hotspot at which Mario can still choose how to meet it

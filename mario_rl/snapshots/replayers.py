@@ -14,6 +14,8 @@ from mario_rl.emulators.mednafen import MednafenEmulator
 from mario_rl.emulators.mednafen_build import MednafenError, installed_build
 from mario_rl.snapshots.routes import Replayer, RouteError
 
+__all__ = ["ORACLES", "CynesReplayer", "EmbeddedReplayer", "MednafenReplayer", "installed_oracles"]
+
 # Where things lie in a state that cynes saves, the latter two from its end (NROM cartridges).
 _CYNES_UNINITIALISED = 24
 _CYNES_RAM = 2340

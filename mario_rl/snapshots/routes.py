@@ -23,6 +23,8 @@ from mario_rl.emulators.embedded import EmbeddedBatch, EmbeddedEmulator
 from mario_rl.environment.smb.levels import LEVELS, TITLE_SCREEN_FRAMES, boot, level_pokes
 from mario_rl.environment.smb.memory import GameMemory
 
+__all__ = ["Arrival", "Replayer", "Route", "RouteError", "frame_by_frame", "packaged_route", "replay", "route_of"]
+
 FORMAT = "mario-rl route"
 VERSION = 1
 LONGEST_ROUTE = 10**6  # frames; the game's clock ends a level long before

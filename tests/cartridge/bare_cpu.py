@@ -11,7 +11,7 @@ from pathlib import Path
 
 from py65.memory import ObservableMemory
 
-from tests.exact_mpu import ExactMPU
+from mario_rl.distill.machine import ExactMPU
 
 CARTRIDGE = Path(__file__).parents[2] / "cartridge"
 START = 0x8000

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tests.cartridge.bare_cpu import CARTRIDGE, BareCpu
 
 ART = CARTRIDGE / "art"
-BANK = 4096
 PLAY, SPRITES, MENU, INTERLUDE, PLAY_BEAT_2 = range(5)
 SCREENS = ("title_screen", "options_screen", "play1_screen", "play2_screen", "interlude_screen")
 

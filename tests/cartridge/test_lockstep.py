@@ -12,13 +12,12 @@ import pytest
 
 from mario_rl.emulators.base import SELECT, START
 from mario_rl.emulators.embedded import EmbeddedEmulator
-from mario_rl.environment.drmario.rules import IMAGE, RulesBatch
 from mario_rl.roms import antidote
-from tests.environment.drmario.boards import Hand, crowded_board, viruses_on
+from tests.environment.drmario.beside_engine import play_beside_engine
+from tests.environment.drmario.boards import crowded_board, viruses_on
 
 FRAMES_OF_A_GAME = 2000
 GAMES = 4  # of each kind: 32,000 frames in all
-PLACES = np.flatnonzero(IMAGE)
 LATE_FRAMES = 0x35
 
 
@@ -46,22 +45,8 @@ def console_at_round_start(rng: random.Random, players: int) -> EmbeddedEmulator
 def test_engine_and_cartridge_agree_on_every_byte_of_every_frame(players: int, crowded: bool, game: int) -> None:
     rng = random.Random(f"{players} {crowded} {game}")
     console = console_at_round_start(rng, players)
-    engine = RulesBatch(1)
-    engine.load_ram(0, console.ram.tobytes())
-    hands = [Hand(rng), Hand(rng)]
-    for frame in range(FRAMES_OF_A_GAME):
-        mode, phase, paused = console.ram[0x46], console.ram[0x59], console.ram[0x68D]
-        waits = mode == 7 or paused != 0 or (mode == 4 and phase != 0)
-        pads = (hands[0].pad(waits), hands[1].pad(waits))
-        console.step(pads)
-        engine.step(np.array([pads], np.uint8))
-        wrong = PLACES[engine.ram[0, PLACES] != console.ram[PLACES]]
-        assert not wrong.size, f"frame {frame}: " + ", ".join(
-            f"${at:04X} is {engine.ram[0, at]:02X}, the cartridge has {console.ram[at]:02X}" for at in wrong[:6]
-        )
-        if console.ram[0x46] == 1:
-            break  # the match is over
-        if crowded and frame % 200 == 199 and mode == 4 and not waits:
+    for frame, engine, falling in play_beside_engine(console, rng, FRAMES_OF_A_GAME):
+        if crowded and frame % 200 == 199 and falling:
             for seat in range(players):
                 board = crowded_board(rng, rng.choice((0.3, 0.7, 0.9)), rng.choice((1, 2, 3)))
                 for ram in (console.ram, engine.ram[0]):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from py65.memory import ObservableMemory
 
+from mario_rl.distill.machine import ExactMPU
 from mario_rl.emulators.embedded import EmbeddedBatch
 from mario_rl.roms import antidote
 from tests.environment.drmario.boards import Hand, crowded_board, viruses_on
-from tests.exact_mpu import ExactMPU
 
 from .session import (
     ACTION,

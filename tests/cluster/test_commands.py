@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,32 +66,33 @@ def test_a_run_goes_on_elsewhere_when_its_node_is_lost(
     assert run.weights_pt.stat().st_mtime_ns == before
 
 
-def test_what_is_broken_off_has_saved_and_arrived(nodes: Nodes, place: Place, tmp_path: Path) -> None:
-    run = RunDirectory(place.run)
+def test_a_command_that_fails_is_named_and_one_that_is_broken_off_has_saved(
+    nodes: Nodes, place: Place, tmp_path: Path
+) -> None:
+    with (tmp_path / "log").open("w") as log, pytest.raises(CommandFailed, match="exit code 2"):
+        train(place.name, ["--level", "9-9"], place.checkpoints, log, nodes)
+    assert "unknown level '9-9'" in (tmp_path / "log").read_text()
+
+    names = ["one", "other"]  # there is room for one of them, whichever it is
 
     def work(name: str) -> RunDirectory:
         with (tmp_path / name).open("w") as log:
             return train(name, [*SETTINGS, "--steps", FOREVER], place.checkpoints, log, nodes)
 
-    def break_off() -> Iterator[str]:
-        yield place.name
-        yield "another"  # for which there is no room
+    def begun() -> list[str]:
+        return [name for name in names if (place.checkpoints / name / "checkpoint.pt").is_file()]
 
-    stopper = threading.Thread(
-        target=lambda: (wait_until(lambda: run.checkpoint_pt.is_file(), "it trains"), nodes.stop())
-    )
-    stopper.start()
-    with pytest.raises(CommandFailed, match="ended with exit code 130"):
-        list(side_by_side(work, list(break_off()), 2, nodes.stop))
-    stopper.join()
+    with ThreadPoolExecutor(1) as pool:
+        everything = pool.submit(lambda: list(side_by_side(work, names, 2, nodes.stop)))
+        try:
+            wait_until(begun, "one of them trains")
+        finally:
+            nodes.stop()
+        with pytest.raises(CommandFailed, match="ended with exit code"):
+            everything.result()
+    (name,) = begun()
+    run = RunDirectory(place.checkpoints / name)
     assert run.status().state == "INTERRUPTED"
     assert run.status().steps == load_checkpoint(run.checkpoint_pt)["counters"]["steps"] > 0
-    assert "mario-rl train --resume" in (tmp_path / place.name).read_text()
-    assert not (place.checkpoints / "another").exists()
+    assert "mario-rl train --resume" in (tmp_path / name).read_text()
     wait_until(lambda: not actors(place, "CommandActor"), "nothing is left of it")
-
-
-def test_a_command_that_fails_is_named(nodes: Nodes, place: Place, tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w") as log, pytest.raises(CommandFailed, match="exit code 2"):
-        train(place.name, ["--level", "9-9"], place.checkpoints, log, nodes)
-    assert "unknown level '9-9'" in (tmp_path / "log").read_text()

@@ -72,7 +72,9 @@ def test_boards_played_twice_stay_together(tmp_path: Path) -> None:
     assert len(set(seeds)) == 4, "nobody guesses the same twice"
 
 
-def test_roms_and_cartridges_travel(connection: Connection, tmp_path: Path) -> None:
+def test_roms_and_cartridges_travel_and_what_goes_wrong_there_is_said_here(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cartridge = tmp_path / "vs.nes"
     burn_small(cartridge)
     conditions = replace(EASY, backend="embedded")
@@ -85,6 +87,14 @@ def test_roms_and_cartridges_travel(connection: Connection, tmp_path: Path) -> N
     assert len(records) == 4 and all(record.frames > 100 for record in records)
     assert {record.seat for record in records[:2]} == {1}, "the cartridge has the other one"
 
+    wrong = replace(shares_of(["greedy"], 2, EASY)[0], conditions=replace(EASY, backend="chess"))
+    with pytest.raises(RunError, match="unknown backend 'chess'"):
+        list(done_on(connection, Share.play, [wrong]))
+
+    monkeypatch.setattr(tasks, "TRIES", 1)
+    with pytest.raises(RunError, match="too little memory"):  # a process that dies every time
+        list(done_on(connection, os._exit, [1]))
+
 
 def burn_small(file: Path) -> None:
     """Antidote with a player inside."""
@@ -92,20 +102,6 @@ def burn_small(file: Path) -> None:
 
     with pytest.raises(SystemExit, match="0"):
         main(["burn", "small", "-o", str(file)])
-
-
-def test_what_is_wrong_on_a_node_is_said_here(connection: Connection) -> None:
-    share = replace(shares_of(["greedy"], 2, EASY)[0], conditions=replace(EASY, backend="chess"))
-    with pytest.raises(RunError, match="unknown backend 'chess'"):
-        list(done_on(connection, Share.play, [share]))
-
-
-def test_work_that_kills_its_process_every_time_has_an_end(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tasks, "TRIES", 1)
-    with pytest.raises(RunError, match="too little memory"):
-        list(done_on(connection, os._exit, [1]))
 
 
 def test_a_ladder_and_a_match_as_users_play_them(nodes: Any, place: Place, tmp_path: Path) -> None:

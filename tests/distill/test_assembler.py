@@ -9,23 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mario_rl.distill.assembler import (
-    Address,
-    AssemblyError,
-    Operand,
-    Program,
-    at,
-    high,
-    jump_through,
-    low,
-    through,
-    value,
-)
+from mario_rl.distill.assembler import Program
 from mario_rl.distill.listing import Assembled
+from mario_rl.distill.machine import ExactMPU
 from mario_rl.distill.opcodes import OPERATIONS, OPPOSITES, Mode
+from mario_rl.distill.operands import Address, AssemblyError, Operand, at, high, jump_through, low, through, value
 from mario_rl.distill.ranges import NoRoom, Range
 from tests.distill.machine import Machine
-from tests.exact_mpu import ExactMPU
 
 PY65_MODES = {
     "imp": Mode.IMPLIED, "acc": Mode.ACCUMULATOR, "imm": Mode.IMMEDIATE, "zpg": Mode.ZERO_PAGE, "zpx": Mode.ZERO_PAGE_X,

@@ -15,6 +15,7 @@ import pytest
 from mario_rl.distill.burn import Burned, BurnError, burn
 from mario_rl.distill.drops import FEATURES
 from mario_rl.distill.form import Form, ScoringForm
+from mario_rl.distill.machine import ExactMPU
 from mario_rl.distill.mirror import CartridgeMirror
 from mario_rl.distill.original import CHECKSUMMED, REVISIONS, STORE_PAD_2, compile_for_original, find_hook, free_ranges
 from mario_rl.distill.player_file import DistilledPlayer
@@ -27,7 +28,6 @@ from mario_rl.environment.drmario.rules import RulesBatch
 from tests.distill.boards import Board, boards_of_games, random_board
 from tests.distill.dumps import REVISION_0, REVISION_A, made_up_dump, register
 from tests.environment.drmario.boards import Hand
-from tests.exact_mpu import ExactMPU
 
 TABLES = Tables(
     {

@@ -150,14 +150,6 @@ def test_three_gradients_that_are_not_finite_cost_a_worker_its_place(made_up: Ma
     assert "worker 1 sent 3 gradients in a row that were not finite" in made_up.texts("warning")[0]
 
 
-def test_a_restart_can_be_asked_for(made_up: MadeUpRun) -> None:
-    made_up.supervisor.request_restart(0, "plays badly")
-    made_up.supervisor.request_restart(0, "plays badly")  # it is dead by now
-    made_up.pass_time(1.0)
-    assert made_up.starts(0) == 2
-    assert made_up.texts("warning") == ["worker 0 plays badly; it starts again in 0.5 s"]
-
-
 def test_a_worker_that_leaves_early_counts_as_dead(made_up: MadeUpRun) -> None:
     made_up.process(0).exitcode = 0
     made_up.pass_time(1.0)
@@ -181,9 +173,9 @@ def test_a_process_that_cannot_be_started_is_tried_again(made_up: MadeUpRun, mon
         raise OSError(11, "Resource temporarily unavailable")
 
     made_up.process(0).exitcode = 1
-    made_up.supervisor._workers[0].start = lambda: fail(0)
+    made_up.supervisor._children[1].start = lambda: fail(0)
     made_up.pass_time(1.0)
     assert "worker 0 could not be started (Resource temporarily unavailable)" in made_up.texts("warning")[1]
-    made_up.supervisor._workers[0].start = lambda: made_up.start(0)
+    made_up.supervisor._children[1].start = lambda: made_up.start(0)
     made_up.pass_time(2.0)
     assert made_up.starts(0) == 2

@@ -14,14 +14,12 @@ from benchmarks.reference_lockstep import Pair, Tally, compare_antidote, compare
 from mario_rl.emulators.mednafen import MednafenEmulator
 from mario_rl.environment.drmario.env import DrMarioEnv
 from mario_rl.environment.drmario.placement import DrMarioPlacementEnv
-from mario_rl.environment.drmario.rules import IMAGE, RulesBatch
 from mario_rl.roms import antidote
 from mario_rl.snapshots.replayers import MednafenReplayer
 from mario_rl.snapshots.routes import packaged_route, replay
 from tests.emulators.mednafen_here import mednafen_or_skip
-from tests.environment.drmario.boards import Hand
+from tests.environment.drmario.beside_engine import play_beside_engine
 
-PLACES = np.flatnonzero(IMAGE)
 FRAMES_OF_A_GAME = 1500
 
 
@@ -87,19 +85,8 @@ def test_the_rules_engine_plays_as_mednafen_does(console: MednafenEmulator, play
     console.step((0x10, 0))
     while console.ram[0x46] != 3:
         console.step()
-    engine = RulesBatch(1)
-    engine.load_ram(0, console.ram.tobytes())
-    hands = [Hand(rng), Hand(rng)]
-    for frame in range(FRAMES_OF_A_GAME):
-        mode, phase, paused = console.ram[0x46], console.ram[0x59], console.ram[0x68D]
-        waits = mode == 7 or paused != 0 or (mode == 4 and phase != 0)
-        pads = (hands[0].pad(waits), hands[1].pad(waits))
-        console.step(pads)
-        engine.step(np.array([pads], np.uint8))
-        wrong = PLACES[engine.ram[0, PLACES] != console.ram[PLACES]]
-        assert not wrong.size, f"frame {frame}: {[hex(at) for at in wrong[:6]]}"
-        if console.ram[0x46] == 1:
-            break  # the match is over
+    for _ in play_beside_engine(console, rng, FRAMES_OF_A_GAME):
+        pass
 
 
 # --- environments ---------------------------------------------------------------------------------------------------

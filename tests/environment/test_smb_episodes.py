@@ -10,7 +10,6 @@ from mario_rl.environment.smb.env import SmbEnv
 from mario_rl.environment.smb.levels import LEVELS
 
 MAP_OF_1_1 = 0xA690
-MAZES = ("4-4", "7-4", "8-4")
 
 
 def play_held(env: SmbEnv, action: int, most: int = 5000):

@@ -149,14 +149,14 @@ def test_a_worker_that_hangs_is_noticed_and_replaced(place: Place, monkeypatch: 
     try:
         rows = session._memory.board.workers
         tick_until(lambda: min(row.steps for row in rows) > 100, "both work")
-        victim, other = (session._supervisor.pids[f"worker {index}"] for index in (1, 0))
+        victim, other = (session.supervisor.pids[f"worker {index}"] for index in (1, 0))
         os.kill(victim, signal.SIGSTOP)
         tick_until(lambda: rows[1].restarts == 1, "the hang is noticed")
         steps = rows[1].steps
         assert steps > 100, "what it counted is kept"
         tick_until(lambda: rows[1].steps > steps, "its successor works")
-        assert session._supervisor.pids["worker 0"] == other
-        assert session._supervisor.pids["worker 1"] != victim
+        assert session.supervisor.pids["worker 0"] == other
+        assert session.supervisor.pids["worker 1"] != victim
         assert any("worker 1 gave no sign of life for" in line.text for line in session.aggregator.log)
     finally:
         state = session.close()

@@ -9,15 +9,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mario_rl.models.two_hot import BINS, FURTHEST, TwoHot, symexp, symlog
+from mario_rl.models.two_hot import BINS, FURTHEST, TwoHot, symexp
 
 within = st.floats(-140, 140, allow_nan=False, width=32)
 
 
 @given(st.floats(-1e4, 1e4, allow_nan=False, width=32))
 def test_symexp_undoes_symlog(x: float) -> None:
-    there = symlog(torch.tensor(x)).item()
-    assert there == pytest.approx(math.copysign(math.log(abs(x) + 1), x), rel=1e-4, abs=1e-6)
+    there = math.copysign(math.log(abs(x) + 1), x)
     assert symexp(torch.tensor(there)).item() == pytest.approx(x, rel=1e-4, abs=1e-5)
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from .assembler import machine_code
 from .instructions import MODES, OFFICIAL, ORDINARY, UNSTABLE, writes_memory
 
-BODY = 0x8100
 ROUTINE = 0xC000
 NMI_HANDLER, IRQ_HANDLER = 0xE000, 0xE100
 

@@ -259,7 +259,7 @@ def test_buttons_are_held_for_as_long_as_the_player_says() -> None:
 
 def test_a_clear_counts_before_a_top_out() -> None:
     """Both in the same frame, which takes a poked game."""
-    tables = match._Tables(make_player("greedy"), make_player("greedy"), EASY, 1)
+    tables = match._Tables(make_player("greedy"), make_player("greedy"), EASY, games=1, threads=1)
     tables.begin([(0, Fixture(0, 0))])
     ram = tables._game.ram
     ram[0, 0x389] = 1  # the second player has failed

@@ -25,6 +25,8 @@ from mario_rl.environment.drmario.planner import at_decision, copy_round
 from mario_rl.environment.drmario.rules import RulesBatch
 from mario_rl.environment.drmario.settings import BOTS as BOTS
 
+__all__ = ["Bot", "BotPlayer", "RandomBot", "Rating", "SearchBot", "make_bot"]
+
 
 @dataclass(frozen=True)
 class Rating:

@@ -16,11 +16,6 @@ DISCRETE = (
     *(LEFT | A, RIGHT | A, LEFT | B, RIGHT | B),
     *(DOWN | LEFT, DOWN | RIGHT),
 )
-DISCRETE_NAMES = (
-    *("noop", "left", "right", "down", "A", "B"),
-    *("left+A", "right+A", "left+B", "right+B"),
-    *("down+left", "down+right"),
-)
 D_PAD = (NOOP, LEFT, RIGHT)
 ROTATE = (NOOP, A, B)  # A turns clockwise, B counter-clockwise
 DROP = (NOOP, DOWN)

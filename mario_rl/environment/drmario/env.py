@@ -15,6 +15,8 @@ from mario_rl.environment.drmario.settings import Backend, ButtonSettings
 from mario_rl.environment.one_lane import seen_by_one, told_about_one
 from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
+__all__ = ["DrMarioEnv"]
+
 ONE_LANE = np.ones(1, np.bool_)
 
 

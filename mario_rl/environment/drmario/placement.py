@@ -12,6 +12,8 @@ from mario_rl.environment.drmario.placement_lanes import PlacementLanes
 from mario_rl.environment.drmario.settings import Backend, PlacementSettings
 from mario_rl.environment.rendering import check_render_mode
 
+__all__ = ["DrMarioPlacementEnv"]
+
 
 class DrMarioPlacementEnv(LaneEnv):
     """One game in which the agent chooses placements. `backend` and `settings`: see `PlacementSettings`."""

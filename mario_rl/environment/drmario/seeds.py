@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-DIFFERENT_ROUNDS = 32_767
-
 
 def random_state(seed: int) -> int:
     """The random generator's state for a seed 0, 1, ...: the one of power-on, and others. 32,767 are different."""

@@ -16,6 +16,8 @@ from mario_rl.environment.drmario.settings import ButtonSettings, PlacementSetti
 from mario_rl.environment.one_lane import Info
 from mario_rl.environment.vector import Array, LanesVectorEnv, check_construction
 
+__all__ = ["DrMarioPlacementVectorEnv", "DrMarioVectorEnv"]
+
 
 class DrMarioLanesVectorEnv(LanesVectorEnv):
     """On lanes of either kind. `reset`'s `options` may also fix "level", "speed" and "game_seed" for its episodes."""

@@ -27,6 +27,8 @@ from mario_rl.environment.drmario.settings import ButtonSettings, PlacementSetti
 from mario_rl.environment.one_lane import seen_by_one, told_about_one
 from mario_rl.environment.rendering import FRAMES_PER_SECOND, RENDER_MODES, check_render_mode
 
+__all__ = ["AGENTS", "ButtonVersusEnv", "PlacementVersusEnv", "parallel_env"]
+
 AGENTS = ("player_1", "player_2")
 
 PerAgent = dict[str, Any]

@@ -15,6 +15,8 @@ from mario_rl.environment.smb.lanes import SmbLanes
 from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.environment.smb.starts import Starts
 
+__all__ = ["SmbEnv"]
+
 Array = npt.NDArray[Any]
 
 

@@ -43,7 +43,6 @@ SLOT_PLAYER = 0
 PAGE = 256  # pixels
 SLOT_ENEMIES = slice(1, 7)  # the sixth enemy slot is the power-up's
 SLOT_MISC = slice(13, 22)  # hammers and the coins that jump out of blocks
-SLOTS = 22
 ENEMY_ACTIVE = slice(0x0F, 0x15)
 ENEMY_TYPE = slice(0x16, 0x1C)
 ENEMY_STATE = slice(0x1E, 0x24)

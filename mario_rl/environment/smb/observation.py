@@ -15,6 +15,8 @@ from mario_rl.emulators.embedded import EmbeddedBatch
 from mario_rl.environment.smb import tiles
 from mario_rl.environment.smb.memory import GameMemory
 
+__all__ = ["OBSERVATIONS", "Observation", "Pixels", "Ram", "Tiles"]
+
 PIXELS_SIZE = (84, 84)
 PIXELS_STACK = 4
 # The status bar is cut off (top): its digits tell nothing about where to go, and 208 rows of level keep more detail.

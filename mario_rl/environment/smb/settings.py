@@ -12,6 +12,8 @@ from mario_rl.environment.smb.levels import parse_levels
 from mario_rl.environment.smb.observation import OBSERVATIONS
 from mario_rl.environment.smb.reward import RewardWeights
 
+__all__ = ["SmbSettings"]
+
 # No level harms a Mario who stands still for this many frames (a test checks all 32).
 LONGEST_NOOP = 60
 # Every ride through a pipe takes longer than this, so no step can miss one.

@@ -12,6 +12,8 @@ from mario_rl.environment.smb.settings import SmbSettings
 from mario_rl.environment.smb.starts import Starts
 from mario_rl.environment.vector import Array, LanesVectorEnv, check_construction
 
+__all__ = ["SmbVectorEnv"]
+
 
 class SmbVectorEnv(LanesVectorEnv):
     """n lanes of Super Mario Bros. (`settings`: see `SmbSettings`; `starts`: a curriculum, see `starts.py`)."""

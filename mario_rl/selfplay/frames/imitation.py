@@ -16,12 +16,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mario_rl.bytes_in_checkpoints import bytes_as_tensors, tensors_as_bytes
 from mario_rl.emulators.base import RAM_SIZE
 from mario_rl.environment.drmario import memory
 from mario_rl.environment.drmario.console import RulesGames
 from mario_rl.environment.drmario.memory import BLOCK, CELLS, FIELD, GameMemory
 from mario_rl.environment.drmario.vector import DrMarioVectorEnv
-from mario_rl.selfplay.chance import bytes_as_tensors, tensors_as_bytes
 from mario_rl.selfplay.frames.config import FramesConfig
 from mario_rl.selfplay.frames.landing import TARGETS
 from mario_rl.selfplay.frames.network import FramesNetwork

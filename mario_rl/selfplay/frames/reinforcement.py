@@ -14,8 +14,8 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 
+from mario_rl.bytes_in_checkpoints import bytes_as_tensors, tensors_as_bytes
 from mario_rl.environment.drmario.vector import DrMarioVectorEnv
-from mario_rl.selfplay.chance import bytes_as_tensors, tensors_as_bytes
 from mario_rl.selfplay.frames.config import FramesConfig
 from mario_rl.selfplay.frames.curriculum import Curriculum
 from mario_rl.selfplay.frames.network import FramesNetwork

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.cluster_runs import BYTES, GROUPS, Setup
@@ -41,6 +43,12 @@ fetches for a gradient; the workers of a node fetch together. One that waits for
 weights each time; one of ddqn the trained ones each time, and those of the target network once a round.
 
 {model_table(report)}
+
+How many workers one coordinator takes, by these figures: it takes the best of the loads above, in gradients a second of
+a core of its own, and workers are as quick as one here. MB/s are then those of the coordinator, with every worker on a
+node of its own. What 10, 100 and 1,000 workers ask for is in [cluster.md](cluster.md#how-many-workers-the-arithmetic).
+
+{limit_table(report)}
 """
 
 
@@ -117,6 +125,65 @@ def model_table(report: dict[str, Any]) -> str:
     ]
     head += ["gradients/s of a worker", "MB/s of a worker"]
     return f"{table(head, rows)}\n\nMB: as {' / as '.join(BYTES)}."
+
+
+WORKERS = (10, 100, 1000)
+
+
+def limit_table(report: dict[str, Any]) -> str:
+    """Where a coordinator is full."""
+    head = ["", "a worker makes, a second", "a coordinator takes", "workers", "MB/s in", "MB/s out"]
+    rows = []
+    for model, taken in _with_capacity(report):
+        workers = taken / model["gradients_per_s"]
+        rows.append(
+            [
+                _trained(model["model"], model["preset"]),
+                f"{model['gradients_per_s']:,.1f}",
+                f"{taken:,.0f}",
+                f"**{workers:,.1f}**",
+                *(f"{taken * megabytes:,.0f}" for megabytes in _to_and_fro(model)),
+            ]
+        )
+    return table(head, rows)
+
+
+def crowd_table(report: dict[str, Any]) -> str:
+    """What 10, 100 and 1,000 workers would ask of one coordinator, and what makes that bearable."""
+    head = ["", "workers", "gradients/s", "MB/s in", "MB/s out", "coordinators it would take", "`--accumulate-grads`"]
+    rows = []
+    for model, taken in _with_capacity(report):
+        for workers in WORKERS:
+            made = workers * model["gradients_per_s"]
+            rows.append(
+                [
+                    _trained(model["model"], model["preset"]),
+                    f"{workers:,}",
+                    f"{made:,.0f}",
+                    *(f"{made * megabytes:,.0f}" for megabytes in _to_and_fro(model)),
+                    f"{made / taken:,.2f}",
+                    f"{math.ceil(made / taken):,}",
+                ]
+            )
+    return table(head, rows)
+
+
+def cluster_page_tables(report: dict[str, Any]) -> str:
+    """What docs/cluster.md shows of the figures."""
+    return f"{crowd_table(report)}\n"
+
+
+def _with_capacity(report: dict[str, Any]) -> Iterator[tuple[dict[str, Any], float]]:
+    """The models whose worker and whose coordinator were measured, with the gradients a CPU second of the latter."""
+    for model in report["models"]:
+        loads = [load for load in report["loads"] if (load["model"], load["precision"]) == (model["model"], "float32")]
+        if loads and model["gradients_per_s"] is not None:
+            yield model, max(load["gradients_per_cpu_s"] for load in loads)
+
+
+def _to_and_fro(model: dict[str, Any]) -> tuple[float, float]:
+    """Megabytes of a gradient, and of the weights that are fetched for it, in float32."""
+    return model["gradient"] * BYTES["float32"] / 1e6, model["fetched"] * BYTES["float32"] / 1e6
 
 
 def _trained(model: str, preset: str | None) -> str:

@@ -23,7 +23,6 @@ from mario_rl.environment.drmario.rules import IMAGE
 from mario_rl.environment.drmario.settings import GameSettings
 from mario_rl.roms import antidote
 
-Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
 LEVELS = HIGHEST_LEVEL + 1

@@ -15,15 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.distributed
 
 from benchmarks.worker import Answer, timed
 from mario_rl.distributed.process import become_child
 from mario_rl.distributed.run_memory import MemoryPlan, RunMemory
-
-Floats = npt.NDArray[np.float32]
 
 PATIENCE = 60.0  # seconds; a partner that does not answer within is dead
 OURS, THEIRS = 1.0, 2.0  # what the two vectors are full of

@@ -1,6 +1,6 @@
-"""Writes docs/results.md, and the table in README.md, from benchmarks/results/*.json: `python -m benchmarks.report`.
+"""Writes docs/results.md, and tables in README.md and docs/cluster.md: `python -m benchmarks.report`.
 
-The figures and the pages are committed together; a test writes the pages again and compares.
+All of it comes from benchmarks/results/*.json. The figures and the pages are committed together; a test writes the pages again and compares.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from benchmarks import (
     server_report,
     training_report,
 )
-from benchmarks.cluster_report import cluster_section
+from benchmarks.cluster_report import cluster_page_tables, cluster_section
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
 RESULTS = SOURCE_TREE / "benchmarks" / "results"
 RESULTS_PAGE = SOURCE_TREE / "docs" / "results.md"
 README = SOURCE_TREE / "README.md"
+CLUSTER_PAGE = SOURCE_TREE / "docs" / "cluster.md"
 README_BEGIN = "<!-- results: written by `python -m benchmarks.report` -->\n"
 README_END = "<!-- end of results -->\n"
 
@@ -225,12 +226,12 @@ def conditions(report: dict[str, Any]) -> str:
     )
 
 
-def with_table(readme: str, table: str) -> str:
-    """The README with the table between its two markers replaced."""
-    before, begin, rest = readme.partition(README_BEGIN)
+def with_table(page: str, table: str) -> str:
+    """A page with the table between its two markers replaced."""
+    before, begin, rest = page.partition(README_BEGIN)
     _, end, after = rest.partition(README_END)
     if not begin or not end:
-        raise ValueError(f"README.md lacks the markers {README_BEGIN.strip()} and {README_END.strip()}")
+        raise ValueError(f"the page lacks the markers {README_BEGIN.strip()} and {README_END.strip()}")
     return f"{before}{begin}{table}{end}{after}"
 
 
@@ -241,11 +242,15 @@ def load_reports() -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    """Rewrite both pages."""
+    """Rewrite the pages."""
     reports = load_reports()
     RESULTS_PAGE.write_text(results_page(reports))
     README.write_text(with_table(README.read_text(), summary_table(reports)))
-    print(f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)} and the table in {README.name}", file=sys.stderr)
+    if "cluster" in reports:
+        CLUSTER_PAGE.write_text(with_table(CLUSTER_PAGE.read_text(), cluster_page_tables(reports["cluster"])))
+    print(
+        f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)}, the tables in README.md and docs/cluster.md", file=sys.stderr
+    )
 
 
 if __name__ == "__main__":

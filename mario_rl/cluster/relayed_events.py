@@ -39,8 +39,3 @@ class RelayedEvents(Events):
             events = list(self._waiting)
             self._waiting.clear()
         return events
-
-    def give_back(self, events: list[Event]) -> None:
-        """They could not be delivered: they wait again, before the others."""
-        with self._lock:
-            self._waiting.extendleft(reversed(events))

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float32]
 
-PRECISIONS = ("float32", "float16")
 _TOP = 15  # numbers of a packed vector are below 2 ** _TOP; float16 ends at 65504
 
 

@@ -21,6 +21,8 @@ from mario_rl.selfplay.cartridge_player import is_cartridge
 from mario_rl.selfplay.match import Conditions, GameRecord
 from mario_rl.selfplay.players import CHECKPOINTS
 
+__all__ = ["as_json", "command", "figures", "score_interval", "table", "worth_in_games"]
+
 Z_95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 FRAMES_PER_SECOND = 60.0988  # of an NES
 POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}

@@ -32,7 +32,10 @@ from mario_rl.environment.drmario.settings import GameSettings
 from mario_rl.environment.drmario.tally import Tally
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay.cartridge_player import CartridgePlayer, cartridge_among
+from mario_rl.selfplay.fixtures import Fixture, fixtures
 from mario_rl.selfplay.players import ButtonPlayer, Player
+
+__all__ = ["Conditions", "Fixture", "GameRecord", "fixtures", "play_match"]
 
 Result = Literal["win", "draw", "loss"]
 Ending = Literal["clear", "top_out", "cut_off"]
@@ -93,24 +96,6 @@ class GameRecord:
     """Capsules of either player that came to rest elsewhere than planned: a console that lost frames."""
     late_frames: int | None = None
     """Frames for which Antidote took too long, with its player at work; None if that did not play."""
-
-
-@dataclass(frozen=True)
-class Fixture:
-    """A game to be played."""
-
-    seed: int
-    seat: int
-    """Of A: 0 or 1."""
-
-
-def fixtures(games: int, first_seed: int, alone: bool, twice: bool = False, seat: int | None = None) -> list[Fixture]:
-    """The games of a match, in order; if a seat is given, A always has that."""
-    always = 0 if alone else seat
-    return [
-        Fixture(first_seed + (game // 2 if twice else game), game % 2 if always is None else always)
-        for game in range(games)
-    ]
 
 
 def play_match(

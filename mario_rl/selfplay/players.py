@@ -21,6 +21,8 @@ from mario_rl.environment.drmario.memory import GameMemory
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay.cartridge_player import PREFIX, CartridgePlayer, file_of, is_cartridge, load_cartridge
 
+__all__ = ["CHECKPOINTS", "ButtonPlayer", "Player", "make_player", "own_file"]
+
 CHECKPOINTS = Path("checkpoints")
 
 

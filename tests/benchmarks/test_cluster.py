@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks import cluster
 from benchmarks.cluster_models import vector
-from benchmarks.cluster_report import cluster_section
+from benchmarks.cluster_report import cluster_section, crowd_table, limit_table
 from benchmarks.cluster_runs import BYTES, GROUPS, LOADS, QUICK_GROUPS, QUICK_LOADS, Load, Setup, loads, setups
 from benchmarks.measurement import System
 from benchmarks.worker import WorkerFailed
@@ -144,6 +144,26 @@ def test_figures_become_a_section(quick: bool, monkeypatch: pytest.MonkeyPatch) 
     assert len([row for row in rows if row[1] == "225,670"]) == 4, "every model"
     assert "0.90 / 0.45" in section, "megabytes of a gradient"
     assert "None" not in section
+
+
+def test_a_full_coordinator_asks_for_larger_gradients() -> None:
+    load = {"model": "ddqn", "precision": "float32", "gradients_per_cpu_s": 200.0}
+    smaller, halved = (
+        load | {"gradients_per_cpu_s": 90.0},
+        load | {"precision": "float16", "gradients_per_cpu_s": 999.0},
+    )
+    model = {"model": "ddqn", "preset": None, "gradient": 1_000_000, "fetched": 2_000_000, "gradients_per_s": 5.0}
+    unknown = model | {"model": "ppo"}
+    report = {"loads": [smaller, load, halved], "models": [model, model | {"gradients_per_s": 250.0}, unknown]}
+    assert limit_table(report).splitlines()[2:] == [
+        "| ddqn, defaults | 5.0 | 200 | **40.0** | 800 | 1,600 |",
+        "| ddqn, defaults | 250.0 | 200 | **0.8** | 800 | 1,600 |",
+    ]
+    assert crowd_table(report).splitlines()[2:5] == [
+        "| ddqn, defaults | 10 | 50 | 200 | 400 | 0.25 | 1 |",
+        "| ddqn, defaults | 100 | 500 | 2,000 | 4,000 | 2.50 | 3 |",
+        "| ddqn, defaults | 1,000 | 5,000 | 20,000 | 40,000 | 25.00 | 25 |",
+    ]
 
 
 def test_a_part_that_fails_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

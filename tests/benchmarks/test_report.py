@@ -13,6 +13,8 @@ def test_the_pages_are_written_from_the_committed_figures() -> None:
     assert report.results_page(reports) == report.RESULTS_PAGE.read_text()
     readme = report.README.read_text()
     assert report.with_table(readme, report.summary_table(reports)) == readme
+    page = report.CLUSTER_PAGE.read_text()
+    assert report.with_table(page, report.cluster_page_tables(reports["cluster"])) == page
 
 
 @pytest.mark.parametrize(

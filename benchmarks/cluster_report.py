@@ -103,14 +103,8 @@ def load_table(report: dict[str, Any]) -> str:
 
 def model_table(report: dict[str, Any]) -> str:
     """Bytes of every model, and how often they move."""
-    head = [
-        "",
-        "gradient, numbers",
-        "weights, numbers",
-        "gradient, MB",
-        "weights for it, MB",
-        "gradients/s of a worker",
-    ]
+    head = ["", "gradient, numbers", "weights, numbers", "gradient, MB", "weights for it, MB"]
+    head += ["gradients/s of a worker", "MB/s of a worker"]
     rows = [
         [
             _trained(model["model"], model["preset"]),
@@ -123,7 +117,6 @@ def model_table(report: dict[str, Any]) -> str:
         ]
         for model in report["models"]
     ]
-    head += ["gradients/s of a worker", "MB/s of a worker"]
     return f"{table(head, rows)}\n\nMB: as {' / as '.join(BYTES)}."
 
 

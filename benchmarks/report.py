@@ -1,6 +1,7 @@
 """Writes docs/results.md, and tables in README.md and docs/cluster.md: `python -m benchmarks.report`.
 
-All of it comes from benchmarks/results/*.json. The figures and the pages are committed together; a test writes the pages again and compares.
+All of it comes from benchmarks/results/*.json. The figures and the pages are committed together; a test writes the
+pages again and compares.
 """
 
 from __future__ import annotations

@@ -157,7 +157,10 @@ def ladder(
         typer.Option("--picture", help="PNG file for the drawing.", show_default="beside the JSON file"),
     ] = None,
 ) -> None:
-    """Rate players: they play each other in pairs, and all results together give ratings with 95 % intervals."""
+    """Rate players on one ladder.
+
+    They play each other in pairs, and all results together give ratings with 95 % intervals.
+    """
     count = games or (GAMES_OF_A_PAIR_QUICKLY if quick else GAMES_OF_A_PAIR)
     if count % 2:
         raise Mistake(f"--games {count} is odd: it is even, so that both of a pair sit in each seat as often")

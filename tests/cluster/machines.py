@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
+from mario_rl.cluster.node import scratch_directory
+
 ADDRESS = "127.0.0.2"  # Ray takes 127.0.0.1 for a name of the machine's own address
 STORE_BYTES = 100 << 20
 
@@ -30,6 +32,8 @@ def cluster(nodes: int, **head: Any) -> Iterator[Cluster]:
             yield running
         finally:
             running.shutdown()
+            with scratch_directory():  # which also removes what the killed nodes could not
+                pass
 
 
 def add_node(running: Cluster) -> Any:

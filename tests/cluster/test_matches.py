@@ -20,7 +20,7 @@ from mario_rl.roms import antidote
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay.match import Conditions, play_match
 from mario_rl.selfplay.players import make_player
-from tests.cluster.machines import add_node, cluster
+from tests.cluster.machines import cluster
 from tests.faults.runs import Place
 from tests.selfplay.test_ladder import save_player
 
@@ -31,7 +31,7 @@ EASY = Conditions(level=0)
 def nodes(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A cluster of two nodes, which `--cluster auto` finds."""
     place.checkpoints.mkdir()
-    with cluster(nodes=2) as running:
+    with cluster(nodes=1, num_cpus=1) as running:
         monkeypatch.setenv("RAY_ADDRESS", running.address)
         place.environment["RAY_ADDRESS"] = running.address
         yield running
@@ -128,7 +128,6 @@ def test_a_ladder_and_a_match_as_users_play_them(nodes: Any, place: Place, tmp_p
 def test_a_lost_head_is_one_line(nodes: Any, place: Place) -> None:
     words = ["selfplay", "evaluate", "champion", "search", "--games", "4000", "--level", "20", "--cluster", "auto"]
     command = place.command(*words)
-    add_node(nodes)
     command.until(lambda: bool(players(place)), "games are played")
     nodes.head_node.kill_gcs_server(check_alive=False)
     nodes.head_node.kill_raylet(check_alive=False)

@@ -40,9 +40,11 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def records(folder: Path) -> Iterator[Any]:
     """What W&B would send, from the file in which it keeps it meanwhile."""
+    import wandb
     from wandb.proto import wandb_internal_pb2
     from wandb.sdk.internal.datastore import DataStore
 
+    wandb.teardown()  # its service has written everything once it has ended, as it does with our process
     (file,) = folder.glob("wandb/offline-run-*/*.wandb")
     store = DataStore()
     store.open_for_scan(str(file))

@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -20,6 +21,8 @@ from mario_rl.config import ConfigError
 
 LOCAL_STORE_BYTES = 512 << 20  # of the object store of `local`
 LOOPBACK = "127.0.0.1"  # a cluster of one machine is nobody else's
+KNOCK_SECONDS = 5.0  # for a head to open its door; Ray itself would try for minutes
+CLIENT_TRIES = 3  # of ray://, for which the head starts a process: one in ten of these hangs in gRPC as it is forked
 WATCH_SECONDS = 2.0  # between two looks whether the head still answers
 SILENT_SECONDS = 5.0  # without an answer, nothing is asked that needs more than the actors themselves
 LOST_SECONDS = 20.0  # without an answer, it is lost; Ray itself ends every process of the cluster after 60
@@ -73,6 +76,7 @@ class Connection:
         try:
             if cluster == "local":
                 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
+                os.environ.setdefault("RAY_worker_niceness", "0")  # actors are what this machine is to do, not 15
                 self._directory, self._lock = _own_directory()
                 with _temporary_files_in(self._directory):
                     ray.init(
@@ -85,14 +89,18 @@ class Connection:
                         **settings,
                     )
             else:
-                ray.init(cluster, **settings)
+                address = _address_of(cluster)
+                door = _opened_door(cluster, address)
+                with _silent_native_code():
+                    _init_at(address, settings)
+                _say_nothing()
+                return door
+        except ConfigError:
+            raise
         except Exception as problem:  # Ray raises many kinds, from its own to gRPC's
             raise ConfigError(_what_to_do(cluster, problem)) from problem
         _say_nothing()
-        if cluster.startswith("ray://"):
-            host, _, port = cluster.removeprefix("ray://").partition(":")
-        else:
-            host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
         return host, int(port)
 
     @property
@@ -173,13 +181,66 @@ def _say_nothing() -> None:
         global_worker_stdstream_dispatcher.remove_handler("ray_print_logs")
 
 
+def _address_of(cluster: str) -> str:
+    """Of the head. Ray's own "auto" would also take any head that runs here, such as that of somebody's `local`."""
+    if cluster != "auto":
+        return cluster
+    from ray._private.services import find_bootstrap_address  # what `ray start` has noted
+
+    address = os.environ.get("RAY_ADDRESS") or find_bootstrap_address(None)
+    if not address:
+        advice = "run  ray start --head  first, or use --cluster local"
+        raise ConfigError(f"--cluster auto: this machine belongs to no Ray cluster: {advice}")
+    return str(address)
+
+
+def _opened_door(cluster: str, address: str) -> tuple[str, int]:
+    """Host and port of a head that is there."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        door = host.strip("[]"), int(port)
+        socket.create_connection(door, timeout=KNOCK_SECONDS).close()
+    except (OSError, ValueError) as problem:
+        if address == cluster:
+            raise ConfigError(_what_to_do(cluster, problem)) from problem
+        advice = "start the head, or set RAY_ADDRESS to that of another"
+        raise ConfigError(f"--cluster {cluster}: nobody answers at {address}: {advice} ({problem})") from problem
+    return door
+
+
+def _init_at(address: str, settings: dict[str, Any]) -> None:
+    import ray
+
+    for tries_left in reversed(range(CLIENT_TRIES)):
+        try:
+            ray.init(address, **settings)
+            return
+        except ConnectionError as problem:
+            if not tries_left or "Starting Ray client server failed" not in str(problem):
+                raise
+
+
+@contextlib.contextmanager
+def _silent_native_code() -> Iterator[None]:
+    """Ray's C++ warns on the terminal, once a second, of what is then an exception anyway."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def _what_to_do(cluster: str, problem: Exception) -> str:
     said = next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
     if cluster == "local":
         return f"--cluster local: Ray could not be started here: {said}"
     if cluster == "auto":
-        advice = "this machine belongs to no Ray cluster: run  ray start --head  first, or use --cluster local"
-        return f"--cluster auto: {advice} ({said})"
+        return f"--cluster auto: the head does not let us in: is the token in ~/.ray/auth_token its own? ({said})"
     advice = "is its head running, the port its client's (10001), and the token in ~/.ray/auth_token the same?"
     return f"--cluster {cluster} cannot be reached: {advice} ({said})"
 

@@ -14,6 +14,7 @@ from mario_rl.cluster.node import scratch_directory
 
 ADDRESS = "127.0.0.2"  # Ray takes 127.0.0.1 for a name of the machine's own address
 STORE_BYTES = 100 << 20
+FOUND_DEAD_SOONER = {"health_check_period_ms": 1000}  # after 5 s; by default after 15
 
 
 @contextmanager
@@ -24,7 +25,7 @@ def cluster(nodes: int, **head: Any) -> Iterator[Cluster]:
         pytest.MonkeyPatch.context() as environment,
     ):
         environment.setenv("RAY_TMPDIR", directory)
-        settings = {"num_cpus": 0, "include_dashboard": False, **_node(), **head}
+        settings = {"num_cpus": 0, "include_dashboard": False, "_system_config": FOUND_DEAD_SOONER, **_node(), **head}
         running = Cluster(initialize_head=True, connect=False, head_node_args=settings)
         try:
             for _ in range(nodes):

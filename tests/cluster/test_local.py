@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from mario_rl.cli import main
+from mario_rl.cluster.connection import CLIENT_TRIES, _init_at
 from mario_rl.metrics.logger import read_rows
 from mario_rl.runs.checkpoint import load_checkpoint
+from tests.cluster.machines import cluster
 from tests.cluster.ray_processes import actors
 from tests.faults.runs import DDQN, FOREVER, PPO, Place, wait_until
 from tests.mistakes import assert_one_clear_line
@@ -47,10 +49,11 @@ def test_killed_actors_have_successors_and_ctrl_c_saves(place: Place) -> None:
     run.until(lambda: "died of the loss of its process" in run.errors, "the death is told")
     run.until(lambda: len(actors(place, "WorkerActor")) == 2, "it has a successor")
 
-    steps = load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"]
     coordinator.kill()
     run.until(lambda: "coordinator died of the loss of its process" in run.errors, "the death is told")
-    run.until(lambda: place.steps() > steps + 200, "its successor goes on from the last checkpoint")
+    run.until(lambda: run.errors.count("the coordinator is on node") == 2, "it has a successor")
+    steps = place.steps()  # of the last checkpoint: what came after it is no more
+    run.until(lambda: place.steps() > steps + 200, "which goes on from there")
 
     of_the_run = [*actors(place, "WorkerActor"), *actors(place, "CoordinatorActor")]
     assert len(of_the_run) == 3
@@ -59,7 +62,7 @@ def test_killed_actors_have_successors_and_ctrl_c_saves(place: Place) -> None:
     wait_until(lambda: not any(process.is_running() for process in of_the_run), "no actor is left")
     assert f"mario-rl train --resume {place.run}" in run.output
     assert "Traceback" not in run.errors + run.output + place.log()
-    assert place.status()["steps"] == load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"] > steps
+    assert place.status()["steps"] == place.saved_steps() > steps
 
 
 def test_a_killed_parent_takes_the_cluster_along(place: Place) -> None:
@@ -67,7 +70,7 @@ def test_a_killed_parent_takes_the_cluster_along(place: Place) -> None:
     run.until(lambda: (place.run / "checkpoint.pt").exists() and place.updates() > 5, "it has saved")
     run.signal(signal.SIGKILL)
     run.process.wait()
-    steps = load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"]
+    steps = place.saved_steps()
     again = place.resume("--steps", str(steps + 300))  # which also removes what Ray had on disk
     assert again.wait() == 0, again.errors
     assert place.status()["steps"] >= steps + 300
@@ -99,14 +102,51 @@ def test_mistakes(arguments: list[str], words: str, place: Place, capfd: pytest.
     assert_one_clear_line(capfd, [words], place.checkpoints)
 
 
-def test_no_cluster_to_join_is_one_line(
-    place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_TMPDIR", str(place.temporary))  # where Ray looks for one
+def test_no_cluster_to_join_is_one_line(place: Place) -> None:
+    """Whatever else runs on this machine: other clusters of the tests do."""
+    place.environment["RAY_TMPDIR"] = str(place.temporary)  # where `ray start` makes a note
     run = place.train(*DDQN, "--cluster", "auto", "--steps", "100")
     assert run.wait() == 2
-    assert "--cluster auto: this machine belongs to no Ray cluster" in run.errors.splitlines()[-1]
+    (line,) = run.errors.splitlines()
+    assert "--cluster auto: this machine belongs to no Ray cluster: run ray start --head first" in line
+
+    for where, address, words in (
+        ("auto", "127.0.0.1:1", "--cluster auto: nobody answers at 127.0.0.1:1: start the head, or set RAY_ADDRESS"),
+        ("auto", "nonsense", "--cluster auto: nobody answers at nonsense"),
+        ("ray://127.0.0.1:1", "", "--cluster ray://127.0.0.1:1 cannot be reached: is its head running"),
+    ):
+        place.environment["RAY_ADDRESS"] = address
+        run = place.train(*DDQN, "--cluster", where, "--steps", "100")
+        assert run.wait() == 2
+        (line,) = run.errors.splitlines()
+        assert words in line
     assert not place.run.exists()
+
+
+def test_a_wrong_token_is_one_line(place: Place) -> None:
+    with cluster(nodes=0) as running:
+        place.environment |= {"RAY_ADDRESS": running.address, "RAY_AUTH_TOKEN": "f" * 32}
+        run = place.train(*DDQN, "--cluster", "auto", "--steps", "100")
+        assert run.wait() == 2
+    (line,) = run.errors.splitlines()
+    assert "--cluster auto: the head does not let us in: is the token in ~/.ray/auth_token its own?" in line
+    assert not place.run.exists()
+
+
+def test_a_head_whose_process_for_clients_hangs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def init(address: str, **settings: object) -> None:
+        asked.append(address)
+        if len(asked) < CLIENT_TRIES:
+            raise ConnectionAbortedError("Initialization failure from server:\nStarting Ray client server failed. See")
+
+    monkeypatch.setattr("ray.init", init)
+    _init_at("ray://head:10001", {})
+    assert len(asked) == CLIENT_TRIES
+    monkeypatch.setattr("ray.init", lambda address: (_ for _ in ()).throw(ConnectionError("no")))
+    with pytest.raises(ConnectionError, match="no"):
+        _init_at("ray://head:10001", {})
 
 
 def test_without_ray_the_user_is_told_what_to_install(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from mario_rl.metrics.logger import read_rows
-from mario_rl.runs.checkpoint import load_checkpoint
 from tests.cluster.machines import ADDRESS, add_node, cluster
 from tests.faults.runs import DDQN, FOREVER, PPO, Command, Place
 
@@ -49,7 +48,7 @@ def test_a_lost_node_costs_its_worker_only_and_one_that_joins_is_used(
         kill_node(running, node_of(run, "the coordinator"))
         add_node(running)
         run.until(lambda: len(re.findall("the coordinator is on node", run.errors)) == 2, "it has a successor")
-        steps = load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"]
+        steps = place.saved_steps()
         run.until(lambda: place.steps() > steps + 500, "which goes on from the checkpoint")
 
         further = place.steps() + 500
@@ -73,7 +72,7 @@ def test_a_run_whose_head_is_lost_saves_what_it_has_and_goes_on_with_another_hea
         running.head_node.kill_raylet(check_alive=False)
         assert run.wait() == 1, run.errors
         assert "FAILED: the head of the cluster (auto) does not answer any more" in run.output
-        saved = load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"]
+        saved = place.saved_steps()
         assert saved == place.status()["steps"] >= steps, "the coordinator lived, and was asked to save"
     with cluster(nodes=2) as running:
         place.environment["RAY_ADDRESS"] = running.address
@@ -81,7 +80,7 @@ def test_a_run_whose_head_is_lost_saves_what_it_has_and_goes_on_with_another_hea
         assert again.wait() == 0, again.errors
     rows = [row["steps"] for row in read_rows(place.run / "coordinator.csv") if "steps" in row]
     assert rows == sorted(rows), "nothing is counted twice"
-    assert load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"] >= saved + 500
+    assert place.saved_steps() >= saved + 500
 
 
 def test_a_run_from_outside_of_the_cluster(place: Place) -> None:
@@ -92,6 +91,6 @@ def test_a_run_from_outside_of_the_cluster(place: Place) -> None:
         place.environment.pop("RAY_ADDRESS", None)
         run = place.train(*DDQN, "--cluster", f"ray://{ADDRESS}:{port}", "--steps", "1500")
         assert run.wait() == 0, run.errors
-    assert load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"] >= 1500
+    assert place.saved_steps() >= 1500
     assert len(list(place.run.glob("worker_*.csv"))) == 2
     assert os.environ.get("RAY_ADDRESS") is None

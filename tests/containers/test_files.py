@@ -137,6 +137,11 @@ def test_compose_variables_are_those_that_are_read() -> None:
     assert set(CUDA["services"]["trainer"]["environment"]) <= set(environment)
 
 
+def test_compose_files_keep_to_the_specification() -> None:
+    schema = ("--builtin-schema", "vendor.compose-spec")  # what `docker compose config` checks them against
+    _passes(BIN / "check-jsonschema", "--quiet", *schema, DOCKER / "compose.yaml", DOCKER / "compose.cuda.yaml")
+
+
 def test_docker_compose_understands_it() -> None:
     """Where there is one; the tests above are for everywhere else."""
     compose = ["docker", "compose"]

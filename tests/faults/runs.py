@@ -17,6 +17,7 @@ import psutil
 
 from mario_rl.metrics.logger import read_rows
 from mario_rl.metrics.schema import Values
+from mario_rl.runs.checkpoint import load_checkpoint
 
 PATIENCE = 120.0  # seconds until something counts as hung; nothing is asserted about how long things take
 MARK = "MARIO_RL_FAULTS_TEST"  # in the environment of every process that a test starts, however deep
@@ -82,6 +83,16 @@ class Place:
         """Environment steps that the coordinator has written down last."""
         rows = self.coordinator_rows()
         return int(rows[-1].get("steps", 0)) if rows else 0
+
+    def first_steps(self) -> int:
+        """Those that it has written down first."""
+        rows = self.coordinator_rows()
+        return int(rows[0].get("steps", 0)) if rows else 0
+
+    def saved_steps(self) -> int:
+        """Those of the newest checkpoint; -1 before the first."""
+        checkpoint = self.run / "checkpoint.pt"
+        return int(load_checkpoint(checkpoint)["counters"]["steps"]) if checkpoint.is_file() else -1
 
     def updates(self) -> int:
         rows = self.coordinator_rows()

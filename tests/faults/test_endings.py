@@ -60,7 +60,7 @@ def test_a_termination_of_a_run_in_one_process_which_then_goes_on(place: Place) 
     assert run.wait() == 130, run.errors
     assert "INTERRUPTED: stopped by the user" in run.output
     assert "Traceback" not in run.errors
-    saved = load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"]
+    saved = place.saved_steps()
     assert saved == place.status()["steps"] > 0
     with pytest.raises(SystemExit) as end:
         main(["train", "--no-ui", "--resume", str(place.run), "--steps", str(saved + 200)])

@@ -20,10 +20,6 @@ def train(place: Place, *settings: str) -> Command:
     return place.command("selfplay", "train", *TINY, *where, *settings)
 
 
-def saved_steps(place: Place) -> int:
-    return int(load_checkpoint(place.run / "checkpoint.pt")["counters"]["steps"])
-
-
 def test_ctrl_c_saves_and_says_how_to_go_on_and_a_killed_run_can_be_gone_on_with(place: Place) -> None:
     checkpoint = place.run / "checkpoint.pt"
     run = train(place, "--steps", FOREVER)
@@ -32,22 +28,22 @@ def test_ctrl_c_saves_and_says_how_to_go_on_and_a_killed_run_can_be_gone_on_with
     assert run.wait() == 130
     assert f"mario-rl selfplay train --resume {place.run}" in run.output
     assert place.status()["state"] == "INTERRUPTED"
-    stopped_at = saved_steps(place)
+    stopped_at = place.saved_steps()
 
     again = place.command("selfplay", "train", "--resume", str(place.run))
-    again.until(lambda: saved_steps(place) > stopped_at, "it goes on")
+    again.until(lambda: place.saved_steps() > stopped_at, "it goes on")
     again.signal(signal.SIGKILL)
     again.wait()
     # the worker notices by itself: `place` looks whether anybody is left
 
-    killed_at = saved_steps(place)
+    killed_at = place.saved_steps()
     checkpoint.write_bytes(checkpoint.read_bytes()[:-100])  # torn
     enough = str(killed_at + 600)
     last = place.command("selfplay", "train", "--resume", str(place.run), "--steps", enough)
     assert last.wait() == 0, last.errors
     assert "skipped a checkpoint" in last.errors
     assert "SUCCESS: all decisions made" in last.output
-    assert saved_steps(place) >= int(enough)
+    assert place.saved_steps() >= int(enough)
 
 
 def test_a_disk_that_is_full_for_a_while(place: Place) -> None:

@@ -74,6 +74,8 @@ class ClusterExchange:
     def running(self) -> bool:
         """Whether to go on; sleeps while the run is paused."""
         self._beat_now_and_then()
+        if self._answer.pause:
+            self.await_update()  # later on, its answer would tell of a pause that is over
         while self._answer.pause and not self._answer.stop:
             time.sleep(NAP)
             self._beat_now_and_then(wait=True)

@@ -20,6 +20,7 @@ from typing import Any
 import gymnasium
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.measurement import ratio, say
@@ -144,6 +145,7 @@ def peer_update(config: SelfPlayConfig) -> Update:
         seed=config.seed,
         device="cpu",
     )
+    ppo.set_logger(Logger(folder=None, output_formats=[]))  # its own would leave a directory
 
     def update() -> int:
         ppo.learn(rollout, reset_num_timesteps=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +14,9 @@ import pytest
 from mario_rl.emulators.rom import RomNotFound, environment_variable, find_rom
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+WHOLE_RUNS = ("cluster", "containers", "faults")
+"""Folders of tests that take long, and wait for most of that time."""
 
 _directories = tempfile.TemporaryDirectory(prefix="mario-rl-tests-")
 
@@ -34,6 +37,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     _directories.cleanup()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: so many tests wait that one process more keeps the cores busy."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(trylast=True)  # after others have left out what does not run
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the longest: one at the end would keep a single process busy, and the others idle."""
+    processes = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    items[:] = _longest_first(items, processes)
+
+
+def _longest_first(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
+    """In each of the equal parts that xdist's worksteal gives to the processes first."""
+    here = Path(__file__).parent
+    long = [item for item in items if item.path.relative_to(here).parts[0] in WHOLE_RUNS]
+    short = [item for item in items if item not in set(long)]
+    ordered: list[pytest.Item] = []
+    for index in range(processes):
+        size = (len(items) - len(ordered)) // (processes - index)
+        begin = long[index::processes]
+        ordered += begin + short[: size - len(begin)]
+        del short[: max(size - len(begin), 0)]
+    return ordered + short
 
 
 @pytest.fixture(scope="session")

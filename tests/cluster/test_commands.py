@@ -15,7 +15,7 @@ from mario_rl.cluster import commands
 from mario_rl.metrics.logger import read_rows
 from mario_rl.runs.checkpoint import load_checkpoint
 from mario_rl.runs.directory import RunDirectory
-from tests.cluster.machines import add_node, cluster
+from tests.cluster.machines import add_node, cluster, switch_off
 from tests.cluster.ray_processes import actors
 from tests.faults.runs import FOREVER, PPO, Place, wait_until
 
@@ -46,7 +46,7 @@ def test_a_run_goes_on_elsewhere_when_its_node_is_lost(
         training = pool.submit(train, place.name, settings, place.checkpoints, log, nodes)
         wait_until(lambda: place.saved_steps() >= place.first_steps() > 0, "a row and a checkpoint after it are here")
         first = place.first_steps()
-        running.remove_node(next(iter(running.worker_nodes)), allow_graceful=False)
+        switch_off(running, next(iter(running.worker_nodes)))
         add_node(running)
         run = training.result()
         assert run.status().state == "SUCCESS"

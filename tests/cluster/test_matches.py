@@ -20,7 +20,7 @@ from mario_rl.roms import antidote
 from mario_rl.runs.directory import RunError
 from mario_rl.selfplay.match import Conditions, play_match
 from mario_rl.selfplay.players import make_player
-from tests.cluster.machines import cluster
+from tests.cluster.machines import cluster, switch_off, switch_off_head
 from tests.faults.runs import Place
 from tests.selfplay.test_ladder import save_player
 
@@ -55,7 +55,7 @@ def test_games_are_the_same_wherever_they_are_played_and_whatever_node_is_lost(
 
     def progress(done: int, of: int) -> None:
         if not told:
-            nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+            switch_off(nodes, next(iter(nodes.worker_nodes)))
         told.append((done, of))
 
     mine.rename(tmp_path / "elsewhere.pt")  # nodes have no files of ours
@@ -129,8 +129,7 @@ def test_a_lost_head_is_one_line(nodes: Any, place: Place) -> None:
     words = ["selfplay", "evaluate", "champion", "search", "--games", "4000", "--level", "20", "--cluster", "auto"]
     command = place.command(*words)
     command.until(lambda: bool(players(place)), "games are played")
-    nodes.head_node.kill_gcs_server(check_alive=False)
-    nodes.head_node.kill_raylet(check_alive=False)
+    switch_off_head(nodes)
     assert command.wait() == 2, command.errors
     assert "the head of the cluster (auto) does not answer any more; start one again" in command.errors.splitlines()[-1]
     assert "Traceback" not in command.errors

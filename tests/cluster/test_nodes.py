@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mario_rl.metrics.logger import read_rows
-from tests.cluster.machines import ADDRESS, add_node, cluster
+from tests.cluster.machines import ADDRESS, add_node, cluster, switch_off, switch_off_head
 from tests.faults.runs import DDQN, FOREVER, PPO, Command, Place
 
 
@@ -20,9 +20,8 @@ def node_of(run: Command, who: str) -> str:
 
 
 def kill_node(running: Any, identifier: str) -> None:
-    """As a machine that is switched off."""
     (node,) = [node for node in running.worker_nodes if node.node_id.startswith(identifier)]
-    running.remove_node(node, allow_graceful=False)
+    switch_off(running, node)
 
 
 def test_a_lost_node_costs_its_worker_only_and_one_that_joins_is_used(
@@ -68,8 +67,7 @@ def test_a_run_whose_head_is_lost_saves_what_it_has_and_goes_on_with_another_hea
         )
         run.until(lambda: place.updates() > 50 and place.steps() > 300, "it learns")
         steps = place.steps()
-        running.head_node.kill_gcs_server(check_alive=False)
-        running.head_node.kill_raylet(check_alive=False)
+        switch_off_head(running)
         assert run.wait() == 1, run.errors
         assert "FAILED: the head of the cluster (auto) does not answer any more" in run.output
         saved = place.saved_steps()

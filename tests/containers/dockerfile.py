@@ -17,7 +17,7 @@ DOCKER = SOURCE_TREE / "docker"
 # The top-level folders of an image that ours has of its own; a path below them is taken to be in our folder.
 _OWN = re.compile(r"(?<![\w./])/(?=(?:checkpoints|data|home|opt|roms|source|tmp|wheels)\b)")
 # An index that is out of reach is passed over soon; modules are compiled when they are imported, which most never are.
-_PIP = {"PIP_RETRIES": "1", "PIP_QUIET": "1", "PIP_NO_COMPILE": "1"}
+_PIP = {"PIP_RETRIES": "1", "PIP_QUIET": "1", "PIP_COMPILE": "0"}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ OWN_CARTRIDGE = ("drmario.md",)  # pages whose examples need nobody's ROM
 
 @pytest.mark.parametrize("page", [name for name, examples in EXAMPLES.items() if examples])
 def test_the_examples_of_a_page_run_one_after_the_other(
-    page: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    page: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what examples leave there is removed with it
     rom = "antidote, which we have" if page in OWN_CARTRIDGE else str(request.getfixturevalue("smb_rom"))
     monkeypatch.setattr(registry, "ALGORITHMS", dict(registry.ALGORITHMS))  # a page may add one
     namespace: dict[str, object] = {}

@@ -131,6 +131,9 @@ def test_compose_variables_are_those_that_are_read() -> None:
     for name, value in environment.items():
         assert value in (f"${{{name}:-}}", "wait"), name  # empty has its default
     assert SERVICES["server"]["environment"]["MARIO_RL_TOKEN"].startswith("${MARIO_RL_TOKEN:?")
+    for service in ("ray-head", "ray-node"):
+        closed = SERVICES[service]["environment"]
+        assert closed["RAY_AUTH_MODE"] == "token" and closed["RAY_AUTH_TOKEN"].startswith("${MARIO_RL_TOKEN:?")
     text = (DOCKER / "compose.yaml").read_text()
     assert set(INTERPOLATED.findall(text)) == {*environment, "MARIO_RL_TOKEN", "VARIANT"} - {"WHEN_DONE"}
     assert set(CUDA["services"]) == {"trainer"}

@@ -1,17 +1,19 @@
 """How many gradients a coordinator takes: a real one, and senders that do nothing but send.
 
 A sender is an actor with a worker's end of the line (`ClusterExchange`). It sends the same gradient over and over, each
-as soon as the one before was answered, and fetches the weights that the answer names, as DDQN's workers do. The
-coordinator averages what is on offer, steps Adam and publishes. So neither consoles nor networks keep it waiting.
+as soon as the one before was answered, and fetches the weights that the answer names. The coordinator averages what is
+on offer (ppo: one of each sender), steps Adam and publishes. So neither consoles nor networks keep it waiting.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import psutil
 import ray
 
@@ -24,11 +26,14 @@ from mario_rl.cluster.exchange import ClusterExchange
 from mario_rl.cluster.messages import ClusterPlan, Sender
 from mario_rl.cluster.node import ROM
 from mario_rl.cluster.relayed_events import RelayedEvents
+from mario_rl.config import TrainingConfig
 from mario_rl.distributed.coordinator import Totals, TrainingCoordinator
 from mario_rl.distributed.worker import Gradient
 from mario_rl.emulators.rom import find_rom
+from mario_rl.learners.registry import algorithm
 
 SETTLING_SECONDS = 0.3  # of sending, before and after what counts
+GRADIENTS_A_ROUND = 16  # where workers begin rounds together
 
 
 class GradientSender:
@@ -36,24 +41,42 @@ class GradientSender:
 
     def __init__(self, index: int) -> None:
         self._index = index
-        self._lines: dict[str, tuple[ClusterExchange, Gradient, Any]] = {}
+        self._lines: dict[str, _Line] = {}
 
-    def know(self, name: str, coordinator: Any, trained: int, whole: int, precision: str) -> None:
-        """Join that coordinator's workers."""
+    def know(self, name: str, coordinator: Any, config: TrainingConfig, flat: tuple[int, int]) -> None:
+        """Be ready to send to that coordinator, whose weights are so many: trained, and all."""
         sender, events = Sender(self._index, 0), RelayedEvents(f"worker_{self._index}")
-        exchange = ClusterExchange(coordinator, sender, events, trained, False, precision)
-        exchange.join({})
-        numbers = np.random.default_rng(self._index).normal(size=trained).astype(np.float32)
-        self._lines[name] = (exchange, Gradient(numbers, 0.0), np.zeros(whole, np.float32))
+        (trained, whole), how = flat, algorithm(config)
+        exchange = ClusterExchange(coordinator, sender, events, trained, how.lockstep, config.precision)
+        gradient = Gradient(np.random.default_rng(self._index).normal(size=trained).astype(np.float32), 0.0)
+        weights = np.zeros(whole, np.float32)
+        self._lines[name] = _Line(coordinator, exchange, how.experience.waits, gradient, weights)
 
     def send(self, name: str, seconds: float) -> None:
-        """For so long."""
-        exchange, gradient, weights = self._lines[name]
-        until = time.perf_counter() + seconds
+        """For so long; then be one that nobody waits for."""
+        line = self._lines[name]
+        exchange = line.exchange
+        exchange.join({})
+        until, sent = time.perf_counter() + seconds, 0
         while time.perf_counter() < until and exchange.running():
-            exchange.send(gradient)
-            exchange.fetch(weights, trained_only=True)
+            if sent % GRADIENTS_A_ROUND == 0:
+                exchange.begin_round()
+            exchange.send(line.gradient)
+            if line.waits:
+                exchange.await_update()
+            exchange.fetch(line.weights, trained_only=True)
+            sent += 1
         exchange.await_update()
+        ray.get(line.coordinator.forget.remote(self._index))
+
+
+@dataclass(frozen=True)
+class _Line:
+    coordinator: Any
+    exchange: ClusterExchange
+    waits: bool  # for the answer to a gradient before the next one is begun
+    gradient: Gradient
+    weights: npt.NDArray[np.float32]
 
 
 class Capacity:
@@ -68,6 +91,7 @@ class Capacity:
         self._ends: list[Any] = []
         for load in {load.coordinator: load for load in loads}.values():
             self._start(rom_file, load)
+        ray.get([actor.following.remote() for actor in self._coordinators.values()])  # once they have their models
         (self._raylet,) = [child for child in psutil.Process().children() if child.name() == "raylet"]
 
     def _start(self, rom_file: str, load: Load) -> None:
@@ -77,7 +101,7 @@ class Capacity:
         actor: Any = ray.remote(CoordinatorActor).options(num_cpus=1, max_concurrency=4 * senders + 64).remote()
         files = {ROM: find_rom("smb", config.rom).read_bytes()}
         self._ends.append(actor.run.remote(ClusterPlan(config, Totals()), 0, files))
-        known = (actor, flat.trained_size, flat.size, load.precision)
+        known = (actor, config, (flat.trained_size, flat.size))
         ray.get([sender.know.remote(load.coordinator, *known) for sender in self._senders])
         self._coordinators[load.coordinator] = actor
 

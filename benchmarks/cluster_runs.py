@@ -37,17 +37,22 @@ class Group:
     seconds: float
 
 
-def _ddqn(preset: str | None, workers: tuple[int, ...], seconds: float) -> Group:
-    both = tuple(Setup("ddqn", preset, count) for count in workers)
-    return Group(both, (*both, Setup("ddqn", preset, 2, "float16")), seconds)
+def _group(model: str, preset: str | None, workers: tuple[int, ...], seconds: float) -> Group:
+    both = tuple(Setup(model, preset, count) for count in workers)
+    return Group(both, (*both, Setup(model, preset, 2, "float16")), seconds)
 
 
-_LARGER = (Setup("ppo", "laptop", 1), Setup("dreamer", "laptop", 1))
+_DREAMER = (Setup("dreamer", "laptop", 1),)
 _DEFAULTS = (Setup("ppo", None, 1), Setup("dreamer", None, 1))
 
-# With the defaults there are a few gradients a second: these take longer to count.
-GROUPS = (_ddqn("laptop", (1, 2, 4), 2.5), _ddqn(None, (1, 2, 4), 4.0), Group(_LARGER + _DEFAULTS, _LARGER, 3.0))
-QUICK_GROUPS = (_ddqn("laptop", (1, 2), 1.5),)
+# A round of ppo is many steps, then many gradients; ddqn's defaults make a few a second: these take longer to count.
+GROUPS = (
+    _group("ddqn", "laptop", (1, 2, 4), 2.5),
+    _group("ddqn", None, (1, 2, 4), 4.0),
+    _group("ppo", "laptop", (1, 2, 4), 6.0),
+    Group(_DREAMER + _DEFAULTS, _DREAMER, 3.0),
+)
+QUICK_GROUPS = (_group("ddqn", "laptop", (1, 2), 1.5),)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ WARM_UP_GRADIENTS = 10  # of each worker; a round that does not count comes afte
 
 BYTES = {"float32": 4, "float16": 2}  # of a number on its way
 LOADS = tuple(Load("ddqn", precision, senders) for precision in BYTES for senders in (1, 2, 4, 8))
-LOADS += tuple(Load("dreamer", precision, 4) for precision in BYTES)  # a vector more than three times as long
+LOADS += tuple(Load(model, precision, 4) for model in ("ppo", "dreamer") for precision in BYTES)  # longer vectors
 QUICK_LOADS = tuple(load for load in LOADS if load.model == "ddqn" and load.senders in (1, 4))
 
 

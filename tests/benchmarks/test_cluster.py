@@ -46,16 +46,19 @@ def test_a_run_of_actors_and_a_loaded_coordinator_are_measured_and_leave_nothing
     from benchmarks.cluster_training import NEVER, ActorTraining, local_cluster
     from benchmarks.gradient_training import endless_config
 
-    load = Load("ddqn", "float16", 1)
+    load, together = Load("ddqn", "float16", 1), Load("ppo", "float32", 2)
     with local_cluster(cpus=4):
         config = endless_config(str(smb_rom), 1, None, **TINY, **NEVER)
-        with closing(ActorTraining(config, tmp_path / "runs", warm_up_gradients=1)) as run:
+        with closing(ActorTraining(config, tmp_path / "runs", warm_up_gradients=3)) as run:
             answer = run.measure(seconds=0.5)
             assert answer["units"] > 0
             assert answer["coordinator_cpu_s"] > 0
             assert 0.4 < answer["wall_s"] < 60
-        with closing(Capacity(str(smb_rom), [load])) as capacity:
+        with closing(Capacity(str(smb_rom), [load, together])) as capacity:
             answer = capacity.measure(load, seconds=0.5)
+            for _ in range(2):  # senders of ppo wait for each other, and not for those that have ended
+                both = capacity.measure(together, seconds=0.5)
+                assert both["units"] > 0 and abs(both["units"] - 2 * both["updates"]) <= 4
     figures = cluster.load_figures(load, [answer], gradient=225_670)
     assert figures["gradients_per_s"] > 0
     assert 0 < figures["updates_per_s"] < figures["gradients_per_s"] * 1.5
@@ -127,7 +130,8 @@ class MadeUpWorker:
 def test_figures_become_a_section(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "Started", MadeUp)
     sizes = {"gradient": 225_670, "weights": 451_340, "fetched": 451_340}
-    known = [{"model": model, "preset": preset} | sizes for model in ("ddqn", "dreamer") for preset in (None, "laptop")]
+    models = ("ddqn", "dreamer", "ppo")
+    known = [{"model": model, "preset": preset} | sizes for model in models for preset in (None, "laptop")]
     monkeypatch.setattr(cluster, "vectors_of_models", lambda rom_file: known)
     MadeUpWorker.closed.clear()
     report = json.loads(json.dumps(cluster.figures("smb.nes", quick)))
@@ -141,7 +145,7 @@ def test_figures_become_a_section(quick: bool, monkeypatch: pytest.MonkeyPatch) 
     assert len(trained) == 1
     assert trained[0][-2] != "-", "float16 at two workers"
     assert len([row for row in rows if row[0] == "| ddqn: 225,670 numbers"]) == (4 if quick else 8)
-    assert len([row for row in rows if row[1] == "225,670"]) == 4, "every model"
+    assert len([row for row in rows if row[1] == "225,670"]) == 6, "every model"
     assert "0.90 / 0.45" in section, "megabytes of a gradient"
     assert "None" not in section
 

@@ -44,11 +44,8 @@ weights each time; one of ddqn the trained ones each time, and those of the targ
 
 {model_table(report)}
 
-How many workers one coordinator takes, by these figures: it takes the best of the loads above, in gradients a second of
-a core of its own, and workers are as quick as one here. MB/s are then those of the coordinator, with every worker on a
-node of its own. What 10, 100 and 1,000 workers ask for is in [cluster.md](cluster.md#how-many-workers-the-arithmetic).
-
-{limit_table(report)}
+How many workers one coordinator takes, and what 10, 100 and 1,000 ask for, is in
+[cluster.md](cluster.md#how-many-workers-the-arithmetic).
 """
 
 
@@ -161,9 +158,26 @@ def crowd_table(report: dict[str, Any]) -> str:
     return table(head, rows)
 
 
-def cluster_page_tables(report: dict[str, Any]) -> str:
-    """What docs/cluster.md shows of the figures."""
-    return f"{crowd_table(report)}\n"
+GIGABIT = 125.0  # MB/s
+
+
+def cluster_page(report: dict[str, Any]) -> str:
+    """What docs/cluster.md says of the figures."""
+    taken = {f"{model['model']} {model['preset']}": (model, taken) for model, taken in _with_capacity(report)}
+    paces = [load["gradients_per_cpu_s"] for load in report["loads"] if load["precision"] == "float32"]
+    ddqn, most = taken["ddqn laptop"]
+    inwards, outwards = (most * megabytes for megabytes in _to_and_fro(ddqn))
+    sooner = "the network is full before the core is" if max(inwards, outwards) > GIGABIT else "the core is full first"
+    return f"""{crowd_table(report)}
+
+A network of 1 Gbit/s carries {GIGABIT:g} MB/s each way, one of 10 Gbit/s {10 * GIGABIT:,.0f}.
+
+**What breaks first is the coordinator.** With a core to itself it takes {min(paces):,.0f} to {max(paces):,.0f}
+gradients a second, by their size and by how many come at a time. Of ddqn's, with {_to_and_fro(ddqn)[0]:.1f} MB each, a
+core full is {inwards:,.0f} MB/s in and {outwards:,.0f} MB/s out, so on 1 Gbit/s {sooner}. One coordinator takes:
+
+{limit_table(report)}
+"""
 
 
 def _with_capacity(report: dict[str, Any]) -> Iterator[tuple[dict[str, Any], float]]:

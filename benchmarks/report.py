@@ -21,7 +21,7 @@ from benchmarks import (
     server_report,
     training_report,
 )
-from benchmarks.cluster_report import cluster_page_tables, cluster_section
+from benchmarks.cluster_report import cluster_page, cluster_section
 from benchmarks.curriculum_report import curriculum_section
 from benchmarks.worker import SOURCE_TREE
 
@@ -248,7 +248,7 @@ def main() -> None:
     RESULTS_PAGE.write_text(results_page(reports))
     README.write_text(with_table(README.read_text(), summary_table(reports)))
     if "cluster" in reports:
-        CLUSTER_PAGE.write_text(with_table(CLUSTER_PAGE.read_text(), cluster_page_tables(reports["cluster"])))
+        CLUSTER_PAGE.write_text(with_table(CLUSTER_PAGE.read_text(), cluster_page(reports["cluster"])))
     print(
         f"wrote {RESULTS_PAGE.relative_to(SOURCE_TREE)}, the tables in README.md and docs/cluster.md", file=sys.stderr
     )

@@ -14,7 +14,7 @@ def test_the_pages_are_written_from_the_committed_figures() -> None:
     readme = report.README.read_text()
     assert report.with_table(readme, report.summary_table(reports)) == readme
     page = report.CLUSTER_PAGE.read_text()
-    assert report.with_table(page, report.cluster_page_tables(reports["cluster"])) == page
+    assert report.with_table(page, report.cluster_page(reports["cluster"])) == page
 
 
 @pytest.mark.parametrize(

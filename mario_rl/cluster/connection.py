@@ -26,6 +26,7 @@ CLIENT_TRIES = 3  # of ray://, for which the head starts a process: one in ten o
 WATCH_SECONDS = 2.0  # between two looks whether the head still answers
 SILENT_SECONDS = 5.0  # without an answer, nothing is asked that needs more than the actors themselves
 LOST_SECONDS = 20.0  # without an answer, it is lost; Ray itself ends every process of the cluster after 60
+LOST_VARIABLE = "MARIO_RL_HEAD_SECONDS"  # the environment's own number of these
 
 _DIRECTORY = "mrl-ray-"
 _LONGEST_DIRECTORY = 38  # characters; Ray adds up to 68 for its sockets, whose names have at most 107
@@ -57,6 +58,7 @@ class Connection:
         self.cluster = cluster
         self._directory: Path | None = None
         self._lock: IO[str] | None = None
+        self._lost_seconds = _lost_seconds()
         _import_ray()
         try:
             address = self._join(cluster, cpus)
@@ -111,7 +113,7 @@ class Connection:
     @property
     def lost(self) -> bool:
         """Whether the head has been silent for too long."""
-        return self._head.silent_seconds > LOST_SECONDS
+        return self._head.silent_seconds > self._lost_seconds
 
     def check(self) -> None:
         """A ClusterLost if the head is lost."""
@@ -158,6 +160,16 @@ class HeadWatch:
         while not self._closed.wait(WATCH_SECONDS):
             with contextlib.suppress(OSError), socket.create_connection(self._address, timeout=WATCH_SECONDS):
                 self._answered = time.monotonic()
+
+
+def _lost_seconds() -> float:
+    text = os.environ.get(LOST_VARIABLE) or str(LOST_SECONDS)
+    try:
+        if not SILENT_SECONDS < float(text) <= 50:  # so that there is time for a rescue
+            raise ValueError
+    except ValueError:
+        raise ConfigError(f"{LOST_VARIABLE} is {text!r}: give more than {SILENT_SECONDS:g} s, and at most 50") from None
+    return float(text)
 
 
 def _leave() -> None:

@@ -15,7 +15,8 @@ OURS = {
     "RAY_AUTH_MODE": "token",  # closed to strangers
     "RAY_AUTH_TOKEN": "0123456789abcdef0123456789abcdef",  # else Ray would leave one in the user's home
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_worker_niceness": "0",  # at Ray's 15, actors wait until all other tests let them
+    "RAY_worker_niceness": "5",  # at Ray's 15, actors wait until all other tests let them; at 0 those wait for them
+    "MARIO_RL_HEAD_SECONDS": "8",
     "GRPC_ENABLE_FORK_SUPPORT": "0",  # with it, one in ten of a head's processes for clients hangs
 }
 

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from mario_rl.cli import main
-from mario_rl.cluster.connection import CLIENT_TRIES, _init_at
+from mario_rl.cluster.connection import CLIENT_TRIES, Connection, _init_at
+from mario_rl.config import ConfigError
 from mario_rl.metrics.logger import read_rows
 from mario_rl.runs.checkpoint import load_checkpoint
 from tests.cluster.machines import cluster
@@ -121,6 +122,13 @@ def test_no_cluster_to_join_is_one_line(place: Place) -> None:
         (line,) = run.errors.splitlines()
         assert words in line
     assert not place.run.exists()
+
+
+@pytest.mark.parametrize("wrong", ["soon", "5", "nan", "600"])
+def test_a_patience_that_cannot_be_is_one_line(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARIO_RL_HEAD_SECONDS", wrong)
+    with pytest.raises(ConfigError, match=f"MARIO_RL_HEAD_SECONDS is '{wrong}': give more than 5 s, and at most 50"):
+        Connection("local", cpus=1)
 
 
 def test_a_wrong_token_is_one_line(place: Place) -> None:

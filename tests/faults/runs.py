@@ -120,7 +120,8 @@ class Command:
         self._streams = [directory / f"{uuid.uuid4().hex}.{name}" for name in ("out", "err")]
         with self._streams[0].open("w") as output, self._streams[1].open("w") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "mario_rl", *arguments],
+                # what trains while a test waits leaves the cores to the other tests
+                ["nice", "-n", "5", sys.executable, "-m", "mario_rl", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,

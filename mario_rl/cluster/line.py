@@ -77,6 +77,7 @@ class ClusterLine:
         self._news: News | None = None
         self._stamp = 0
         self._orders = (False, False, 0)  # stop, pause, save requests: as the coordinator knows them
+        self._unsaved: dict[str, str] = {}  # files that could not be saved when they arrived last, and why
 
     def _in_core(self, bundle: int) -> dict[str, Any]:
         strategy = PlacementGroupSchedulingStrategy(self._core, placement_group_bundle_index=bundle)
@@ -253,19 +254,26 @@ class ClusterLine:
         self._metrics.write(news.events)
         self._noted += news.events
         for name, content in news.files.items():
-            with contextlib.suppress(OSError):  # a full disk must not end a run
-                self._keep(name, content)
+            self._keep(name, content)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """A file of the run, from the coordinator or a worker."""
-        if not name.endswith(".pt"):
-            if name.startswith("snapshots/"):
-                self._folder.write({name: content})
-            return
+        """A file of the run, from the coordinator or a worker. A full disk must not end a run."""
         try:
-            self._keep_checkpoint(name, state_in(content, f"{name} as it arrived"))
-        except CheckpointError as problem:
+            if name.endswith(".pt"):
+                self._keep_checkpoint(name, state_in(content, f"{name} as it arrived"))
+            elif name.startswith("snapshots/"):
+                self._folder.write({name: content})
+        except (CheckpointError, OSError) as problem:
+            self._unsaved[name] = str(problem)
             self.events.log("warning", f"not saved: {problem}")
+        else:
+            self._unsaved.pop(name, None)
+
+    @property
+    def unsaved(self) -> str | None:
+        """What is lost if the run ends now."""
+        problem = self._unsaved.get(self._run.checkpoint_pt.name)
+        return None if problem is None else f"the last checkpoint could not be saved: {problem}"
 
     def _keep_checkpoint(self, name: str, state: dict[str, Any]) -> None:
         run, config = self._run, self._config

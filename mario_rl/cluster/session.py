@@ -72,5 +72,6 @@ class ClusterSession(SupervisedSession):
             if not lost:
                 self.take(self._line.drain(DRAIN_SECONDS))
         finally:
+            self.problem = self.problem or self._line.unsaved
             self._line.close(cluster_lost=lost)
             self._connection.close()

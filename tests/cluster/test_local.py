@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import sys
 
@@ -15,6 +16,7 @@ from mario_rl.runs.checkpoint import load_checkpoint
 from tests.cluster.machines import cluster
 from tests.cluster.ray_processes import actors
 from tests.faults.runs import DDQN, FOREVER, PPO, Place, wait_until
+from tests.faults.test_full_disk import TOO_SMALL
 from tests.mistakes import assert_one_clear_line
 
 LOCAL = ["--cluster", "local"]
@@ -64,6 +66,22 @@ def test_killed_actors_have_successors_and_ctrl_c_saves(place: Place) -> None:
     assert f"mario-rl train --resume {place.run}" in run.output
     assert "Traceback" not in run.errors + run.output + place.log()
     assert place.status()["steps"] == place.saved_steps() > steps
+
+
+def test_a_disk_that_is_full_here_is_told_and_the_end_is_honest(place: Place) -> None:
+    run = place.train(*DDQN, "--cluster", "local", "--workers", "1", "--steps", FOREVER)
+    run.until(lambda: place.saved_steps() > 0, "it has saved")
+    _, hard = resource.prlimit(run.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (TOO_SMALL, hard))
+    run.until(lambda: run.errors.count("not saved: cannot save") >= 2, "it could not save twice")
+    saved = place.saved_steps()
+    run.until(lambda: place.steps() > saved, "the run goes on")
+    run.signal(signal.SIGINT)
+    assert run.wait() == 1, run.errors
+    assert "FAILED: the last checkpoint could not be saved: cannot save" in run.output
+    assert f"mario-rl train --resume {place.run}" in run.output
+    assert place.saved_steps() == saved, "the one before it is whole"
+    assert "Traceback" not in run.errors + run.output
 
 
 def test_a_killed_parent_takes_the_cluster_along(place: Place) -> None:
